@@ -255,6 +255,14 @@ def test_progress_of_searches_before_chains_has_their_scores(options: dict[str, 
     assert max(of_searches) == pytest.approx(found.log_likelihood, abs=1e-3)
 
 
+def test_progress_after_the_tree_has_its_score() -> None:
+    """Chains of support, and of recurrences, have scores of other units."""
+    seen: list[InferenceProgress] = []
+    result = syclade.infer(MADE, **RATES, device="native", recurrent="all", progress=seen.append)
+    later = [state.log_likelihood for state in seen if state.steps_done > 0][-1]
+    assert later == pytest.approx(result.log_likelihood, abs=1e-3)
+
+
 def test_seeds() -> None:
     one, same, other = (
         syclade.infer(MADE, **{**QUICK, "steps": 30, "chains": 1, "seed": seed}) for seed in (5, 5, 2**64 - 1)

@@ -294,9 +294,11 @@ def infer_by(
                 draft.stop(RECURRENCE)
             elif options.recurrent is not None:
                 from syclade.host.answer.recurrence.bayes_factors import add_recurrences
+                from syclade.host.answer.stages import reporting_tree
 
                 with draft.timed("recurrence"):
-                    add_recurrences(request, draft, RunContext(report, stop=stop))
+                    of_tree = reporting_tree(report, request, draft)
+                    add_recurrences(request, draft, RunContext(of_tree, stop=stop))
             return finish(request, draft, prepared, time.perf_counter() - begun)
     finally:
         if isinstance(request.device, Several):

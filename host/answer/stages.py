@@ -6,6 +6,7 @@ Stages follow the most likely tree: samples, support, consensus, specimens, geno
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -155,6 +156,14 @@ def _add_consensus(
     draft.add(ConsensusFinding(consensus.with_cells(doublets, specimens)))
 
 
+def reporting_tree(
+    report: Callable[[Progress], None], request: Request, draft: Draft
+) -> Callable[[Progress], None]:
+    """Return a report of progress with the score of the tree: chains after it have other scores."""
+    best = request.plan.problem.from_nats(draft.best.log_likelihood)
+    return lambda state: report(replace(state, best_score=best))
+
+
 def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: RunContext) -> None:
     """Add the support and its consensus, unless the run was stopped before.
 
@@ -167,13 +176,12 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     from syclade.host.findings.support.of_samples import without_doubtful
     from syclade.host.findings.support.stage import Run, add_support
 
-    best = request.plan.problem.from_nats(draft.best.log_likelihood)
-
-    def report(state: Progress) -> None:
-        context.report(replace(state, best_score=best))
-
     run = Run(
-        request.device, request.encoding, request.slots, request.seed, RunContext(report, stop=context.stop)
+        request.device,
+        request.encoding,
+        request.slots,
+        request.seed,
+        RunContext(reporting_tree(context.report, request, draft), stop=context.stop),
     )
     try:
         with draft.timed("support"):

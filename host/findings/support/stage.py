@@ -21,9 +21,6 @@ from syclade.host.chains.runs.run import place_of_few, run_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.share_moves import ShareMoves
 from syclade.host.chains.state import SUMMED_TREES, ChainState
-from syclade.host.data.model.dropout import (
-    EVIDENT,
-)
 from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
@@ -148,7 +145,7 @@ def _has_dropout(planned: SupportPlan, counts: Missed | None) -> bool:
     """Return whether trees are sampled again with rates of the mutations, by how often these were missed."""
     if planned.dropout == SHARED_DROPOUT or counts is None:
         return False
-    return planned.dropout != AUTO_DROPOUT or counts.evidence > EVIDENT
+    return planned.dropout != AUTO_DROPOUT or counts.is_evident
 
 
 def _tells_dropout_soon(planned: SupportPlan) -> bool:

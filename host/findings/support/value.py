@@ -70,6 +70,11 @@ class Missed:
         return float(np.mean([log_bayes_factor(*one) for one in self.draws]))
 
     @property
+    def is_evident(self) -> bool:
+        """True if rates differ by the evidence."""
+        return self.evidence > EVIDENT
+
+    @property
     def leaves_open(self) -> bool:
         """True if many values leave open whether rates differ. Few values leave that open in any case."""
         missed = float(np.mean([missed.mean() for missed, _ in self.draws]))
@@ -219,6 +224,11 @@ class Support:
             found.append(
                 f"the matrix says little of {names}: the interval is wide beside that of the prior, so "
                 "results may depend on it"
+            )
+        if self.interrupted and self.dropout is None and self.missed is not None and self.missed.is_evident:
+            found.append(
+                "sampling was stopped before it was repeated with a rate of dropout for each mutation, which "
+                f"the samples so far ask for (log Bayes factor {self.missed.evidence:.1f})"
             )
         if self.dropout is None and self.missed is not None and self.missed.leaves_open:
             found.append(

@@ -511,3 +511,17 @@ def test_a_warning_says_that_the_data_leave_dropout_open(
     assert found.support is not None
     words = replace(found.support, missed=counts, dropout=None).warnings
     assert any("leave open whether mutations differ in dropout" in line for line in words) is is_open
+
+
+@pytest.mark.parametrize(("seen", "said"), [([400.0, 320.0, 460.0], True), ([400.0, 400.0, 400.0], False)])
+def test_a_stop_before_rates_of_mutations_is_reported(seen: list[float], said: bool) -> None:
+    """Only if the samples so far ask for such rates, and not once they are there."""
+    counts = Missed([(500.0 - np.array(seen), np.array(seen))])
+    found = syclade.infer(
+        simulate(30, 3, 0.01, 0.2, 0.1, 1).matrix, fp_rate=0.01, fn_rate=0.2, device="native", seed=1
+    )
+    assert found.support is not None
+    support = replace(found.support, missed=counts, dropout=None)
+    words = "before it was repeated with a rate of dropout"
+    assert any(words in line for line in replace(support, interrupted=True).warnings) is said
+    assert not any(words in line for line in support.warnings)
