@@ -275,5 +275,5 @@ def sampled_counts(
     observed = observed_in(problem)
     some = [states[at] for at in np.unique(np.linspace(0, len(states) - 1, _DRAWS).round().astype(int))]
     drawn = zip(some, sampled_nodes(problem, some, seed), strict=True)
-    counts = (missed_and_seen(observed, state.parents, nodes) for state, nodes in drawn)
+    counts = (missed_and_seen(observed, state.parents[None], own[None])[0] for state, own in drawn)
     return [(missed, seen) for missed, seen in counts]

@@ -87,12 +87,14 @@ class _Map(NamedTuple):
 
     Attributes:
         moved: int64: which values change.
+        shares: int64: nodes whose shares change, the first one among them.
         before, after: their fits.
         stretch: float64, square.
         volume: log of the volume.
     """
 
     moved: NDArray[np.int64]
+    shares: NDArray[np.int64]
     before: NDArray[np.float64]
     after: NDArray[np.float64]
     stretch: NDArray[np.float64]
@@ -198,7 +200,7 @@ class ModeJumps:
         move = self._map(at, other, free)
         values = move(np.concatenate((ranked - ranked[0], log_odds(before))))
         after = np.where(free[len(logs) :], 1.0 / (1.0 + np.exp(-values[len(logs) :])), before)
-        taken = np.append(0, move.moved[move.moved < len(logs)])
+        taken = move.shares
         beside = np.logaddexp.reduce(ranked[taken]) - np.logaddexp.reduce(values[taken])
         ranked_there = ranked.copy()
         ranked_there[taken] = values[taken] + beside  # what these nodes have together stays
@@ -268,7 +270,12 @@ def _map_of(here: _Mode, there: _Mode, free: NDArray[np.bool_]) -> _Map:
     part = np.ix_(which, which)
     (shrink, _, before), (_, grow, after) = (_roots(one.information[part]) for one in (here, there))
     return _Map(
-        which, here.values[which], there.values[which], (grow @ shrink).round(_DIGITS), before - after
+        which,
+        np.append(0, which[which < len(here.sure)]),
+        here.values[which],
+        there.values[which],
+        (grow @ shrink).round(_DIGITS),
+        before - after,
     )
 
 

@@ -23,20 +23,21 @@ __all__ = ["Observed", "RateDraws", "missed_and_seen", "observed_in"]
 
 _MISSED, _SEEN = 0, 1
 
-_FEW_PLACES = 4
-"""Pairs of a node and a column, per cell, up to which cells are counted by these, and not sorted by node."""
-
 
 class Observed(NamedTuple):
     """Values of the distinct columns, and which cells have these columns.
 
     Attributes:
         column_of: int32, shape (cells,): the column of each cell, in the order of `cells_by_column`.
+        first: int64, shape (columns + 1,): the first cell of each column, and the number of cells.
         shown: bool, shape (2, columns, n): whether a column misses a mutation, and whether it shows it.
+        rows: float32, shape (columns, 2 n): the same, for products.
     """
 
     column_of: NDArray[np.int32]
+    first: NDArray[np.int64]
     shown: NDArray[np.bool_]
+    rows: NDArray[np.float32]
 
 
 def observed_in(problem: Problem) -> Observed:
@@ -44,30 +45,45 @@ def observed_in(problem: Problem) -> Observed:
     own = problem.observed.T
     known = own < problem.classes - 1
     shown = np.stack([known & (own % 2 == value) for value in (_MISSED, _SEEN)])
-    return Observed(cells_by_column(problem), shown)
+    rows = shown.transpose(1, 0, 2).reshape(problem.columns, -1).astype(np.float32)
+    first = np.append(0, np.cumsum(problem.multiplicity))
+    return Observed(cells_by_column(problem), first, shown, rows)
 
 
 def missed_and_seen(
-    observed: Observed, parents: NDArray[np.int32], nodes: NDArray[np.int64]
+    observed: Observed, trees: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return how often each mutation was missed and seen in the cells that have it: float64, (2, n).
+    """Return how often each mutation was missed and seen in the cells that have it: float64, (chains, 2, n).
 
     All numbers are whole, so that sums are exact in any order.
 
     Args:
         observed: what the cells show.
-        parents: int32, shape (n + 1,): the tree.
-        nodes: int64, shape (cells,): node of each cell, in the order of `cells_by_column`.
+        trees: int32, shape (chains, n + 1).
+        nodes: int64, shape (chains, cells): node of each cell, in the order of `cells_by_column`.
     """
-    columns, at_or_above = observed.shown.shape[1], ancestor_matrix(parents)[:-1]
-    if len(parents) * columns <= _FEW_PLACES * len(nodes):
-        places = np.bincount(nodes * columns + observed.column_of, minlength=len(parents) * columns)
-        cells = at_or_above.astype(np.float64) @ places.reshape(-1, columns)  # with the mutation, by column
-        return np.asarray((cells.T * observed.shown).sum(axis=1), dtype=np.float64)
-    has = np.ascontiguousarray(at_or_above.T)[nodes]
-    return np.array(
-        [(has & shown[observed.column_of]).sum(axis=0) for shown in observed.shown], dtype=np.float64
-    )
+    at_or_above = np.array([ancestor_matrix(tree)[:-1] for tree in trees])
+    if trees.shape[1] > nodes.shape[1]:
+        has = [np.ascontiguousarray(above.T)[own] for above, own in zip(at_or_above, nodes, strict=True)]
+        values = observed.shown[:, observed.column_of]
+        return np.array([(own & values).sum(axis=1) for own in has], dtype=np.float64)
+    at_nodes = _shown_at_nodes(observed, nodes, trees.shape[1])
+    found = np.einsum("cgv,cvsg->csg", at_or_above.astype(np.float32), at_nodes)
+    return np.asarray(found, dtype=np.float64)
+
+
+def _shown_at_nodes(observed: Observed, nodes: NDArray[np.int64], count: int) -> NDArray[np.float32]:
+    """Return how many cells at each node miss each mutation, and show it: (chains, nodes, 2, n).
+
+    Up to 2^24 cells, whole numbers are exact.
+    """
+    from scipy.sparse import csc_array
+
+    chains = len(nodes)
+    places = (nodes + count * np.arange(chains)[:, None]).T.ravel()  # of the cells of a column together
+    entries = np.ones(nodes.size, dtype=np.float32), places, chains * observed.first
+    found = csc_array(entries, shape=(chains * count, len(observed.rows))) @ observed.rows
+    return np.asarray(found).reshape(chains, count, 2, -1)
 
 
 class RateDraws:
@@ -90,13 +106,11 @@ class RateDraws:
             trees: int32, shape (chains, n + 1).
             nodes: int64, shape (chains, cells): node of each cell, in the order of `cells_by_column`.
         """
+        found = missed_and_seen(self._observed, trees, nodes)
         return np.array(
             [
-                [
-                    np.bincount(self._groups, weights=one, minlength=self._count)
-                    for one in missed_and_seen(self._observed, tree, own)
-                ]
-                for tree, own in zip(trees, nodes, strict=True)
+                [np.bincount(self._groups, weights=one, minlength=self._count) for one in both]
+                for both in found
             ]
         )
 

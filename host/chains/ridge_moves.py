@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jumps, each, log_beta_part, log_shares_in
 from syclade.host.chains.points import Points
 from syclade.host.chains.shares import rounded_log_shares
-from syclade.host.data.model.dropout import class_weights, limits_inside
+from syclade.host.data.model.dropout import limits_inside, weights_of
 from syclade.host.data.model.problem import Problem
 
 __all__ = ["RidgeMoves"]
@@ -85,19 +85,20 @@ class _Move(NamedTuple):
     """A move along a ridge.
 
     Attributes:
-        rate: the new rate of the mutation.
+        missed, seen: the new weights of the mutation, in units of 2^-f nat.
         log_upper: the new log share of the upper node.
         log_factor: what the log shares of the nodes with the mutation gain.
         log_ratio: as for `Jumps`.
     """
 
-    rate: float
+    missed: int
+    seen: int
     log_upper: float
     log_factor: float
     log_ratio: float
 
 
-_NONE = _Move(0.5, 0.0, 0.0, -math.inf)
+_NONE = _Move(0, 0, 0.0, 0.0, -math.inf)
 
 
 class RidgeMoves:
@@ -131,14 +132,13 @@ class RidgeMoves:
         ridges = [_Ridge(*one) for one in zip(*(part.tolist() for part in parts), strict=True)]
         given = zip(ridges, numbers[:, 1].tolist(), common.tolist(), strict=True)
         moves = [self._move(ridge, uniform, (a, b)) for ridge, uniform, (a, b) in given]
-        rate, log_upper, log_factor, log_ratios = np.array(moves).T
+        missed, seen, log_upper, log_factor, log_ratios = np.array(moves).T
         moved = np.where(below, logs + log_factor[:, None], logs)
         moved[row, upper] = log_upper
         lowest = np.where(below, moved, 0.0).min(axis=1)
         log_ratios = np.where(lowest > LOWEST_LOG_SHARE, log_ratios, -np.inf)
         weights = points.weights.copy()
-        for at, own in enumerate(class_weights(problem, self._fp_rate, rate[:, None]).T[:2]):
-            weights[row, 2 * lower + at] = own
+        weights[row, 2 * lower], weights[row, 2 * lower + 1] = missed, seen
         there = points._replace(weights=weights, log_shares=rounded_log_shares(problem, moved))
         return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
 
@@ -162,7 +162,8 @@ class RidgeMoves:
         before, after = (one.log_density(ridge.upper, ridge.below, common, least) for one in (here, there))
         # A part below `least` becomes the lowest log share.
         log_upper = math.log(here.unseen * max(there.part, 0.5 * least))
-        return _Move(there.missed, log_upper, math.log(there.having / having), after - before)
+        weights = weights_of(self._problem, self._fp_rate, there.missed)
+        return _Move(*weights, log_upper, math.log(there.having / having), after - before)
 
     def _is_inside(self, rate: float) -> bool:
         return self._lowest < rate < self._highest

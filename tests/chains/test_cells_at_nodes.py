@@ -90,22 +90,24 @@ def test_native_code_is_taken_where_the_package_has_it() -> None:
     assert own_processor() is None or isinstance(make_cells(problem, 1, 0), NativeCells)
 
 
-@pytest.mark.parametrize(("mutations", "cells"), [(3, 500), (12, 30), (1, 1)])
+@pytest.mark.parametrize(("mutations", "cells"), [(3, 500), (12, 30), (30, 12), (1, 1)])
 def test_missed_and_seen_mutations_are_counted_as_they_are_defined(mutations: int, cells: int) -> None:
-    """By nodes and columns where these are few, else by cells in the order of their nodes."""
+    """Of two chains; by nodes where these are fewer than cells, else by cells."""
     rng = np.random.default_rng(1)
     values = rng.choice(4, (mutations, cells), p=(0.4, 0.3, 0.1, 0.2)).astype(np.uint8)
     problem = make_problem(matrix_from_array(values), replace(RATES, merge_homozygous=True))
     plan = make_plan(problem)
     sorted_values = problem.observed[:, cells_by_column(problem)]
     for seed in range(3):
-        tree = initial_state(plan, seed, 0).parents
-        nodes, above = rng.integers(0, mutations + 1, cells), ancestor_matrix(tree)
-        missed, seen = missed_and_seen(observed_in(problem), tree, nodes)
-        for row in range(mutations):
-            own = [sorted_values[row, cell] for cell in range(cells) if above[row, nodes[cell]]]
-            known = [value % 2 for value in own if value < problem.classes - 1]
-            assert (missed[row], seen[row]) == (known.count(0), known.count(1))
+        trees = np.array([initial_state(plan, seed, chain).parents for chain in range(2)])
+        nodes = rng.integers(0, mutations + 1, (2, cells))
+        found = missed_and_seen(observed_in(problem), trees, nodes)
+        for tree, own_nodes, (missed, seen) in zip(trees, nodes, found, strict=True):
+            above = ancestor_matrix(tree)
+            for row in range(mutations):
+                own = [sorted_values[row, cell] for cell in range(cells) if above[row, own_nodes[cell]]]
+                known = [value % 2 for value in own if value < problem.classes - 1]
+                assert (missed[row], seen[row]) == (known.count(0), known.count(1))
 
 
 def test_kernels_in_threads_have_the_bits_of_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:

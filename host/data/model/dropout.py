@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,8 @@ from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 __all__ = [
     "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "are_inside_limits", "beta_at_most_probable",
     "class_weights", "draw_common_beta", "grouped", "limits_inside", "log_bayes_factor", "log_weights",
-    "mutation_weights", "problem_of_groups", "rates_by", "rates_in", "slot_rates", "within_limits",
+    "mutation_weights", "problem_of_groups", "rates_by", "rates_in", "slot_rates", "weights_of",
+    "within_limits",
 ]  # fmt: skip
 
 FILE = "dropout.tsv"
@@ -54,8 +55,7 @@ _INSIDE = 0.9
 _ROUNDED = 1e-3
 """Part of a rate by which the integers of a chain may differ from it."""
 
-_FEW = 16
-"""Mutations up to which looking for equal ones takes longer than it saves."""
+_MISSED, _SEEN, _BOTH = range(3)
 
 
 class _Grid(NamedTuple):
@@ -89,15 +89,25 @@ def log_bayes_factor(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> 
 
 def _of_points(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the log-likelihood of numbers at each point of the grid, with the rates integrated out."""
-    from scipy.special import betaln
+    found = np.zeros(len(_grid().mean))
+    for lost, shown in zip(missed.tolist(), seen.tolist(), strict=True):
+        found += _log_rising(_MISSED, lost)
+        found += _log_rising(_SEEN, shown)
+        found -= _log_rising(_BOTH, lost + shown)
+    return found
+
+
+@lru_cache(maxsize=2**12)
+def _log_rising(which: int, count: float) -> NDArray[np.float64]:
+    """Return log Gamma(count + a) / Gamma(a) for the shapes a of all points, or of their sums.
+
+    Chains ask for the same numbers of cells again and again.
+    """
+    from scipy.special import gammaln
 
     grid = _grid()
-    a, b = grid.missed[:, None], grid.seen[:, None]
-    pairs, own = np.stack([missed, seen]), np.arange(len(missed))
-    if len(own) > _FEW:  # many are equal
-        pairs, own = np.unique(pairs, axis=1, return_inverse=True)
-    of_pairs = betaln(a + pairs[0], b + pairs[1]) - betaln(a, b)
-    return np.asarray(of_pairs.take(own.ravel(), axis=1).sum(axis=1))
+    shapes = (grid.missed, grid.seen, grid.missed + grid.seen)[which]
+    return np.asarray(gammaln(shapes + count) - gammaln(shapes))
 
 
 def draw_common_beta(
@@ -196,6 +206,13 @@ def class_weights(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) 
     for first, part in enumerate(parts):
         weights[:, first:-1:2] = np.rint(part / problem.unit)
     return weights
+
+
+def weights_of(problem: Problem, fp_rate: float, fn_rate: float) -> tuple[int, int]:
+    """Return the weights of one rate within the limits: what an observed 0 and an observed 1 add."""
+    missed = math.log(fn_rate) - math.log1p(-fp_rate)
+    seen = math.log1p(-fn_rate) - math.log(fp_rate)
+    return round(missed / problem.unit), round(seen / problem.unit)
 
 
 def rates_in(problem: Problem, fp_rate: float, rates: SlotRates) -> NDArray[np.float64]:
