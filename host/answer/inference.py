@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from syclade.host.answer.request import make_request
 from syclade.host.answer.run import finish, make_draft
+from syclade.host.answer.stages import reporting_tree
 from syclade.host.chains.checkpoints.checkpoint_writer import (
     deciding_options,
     locked_checkpoint,
@@ -294,7 +295,6 @@ def infer_by(
                 draft.stop(RECURRENCE)
             elif options.recurrent is not None:
                 from syclade.host.answer.recurrence.bayes_factors import add_recurrences
-                from syclade.host.answer.stages import reporting_tree
 
                 with draft.timed("recurrence"):
                     of_tree = reporting_tree(report, request, draft)
