@@ -15,6 +15,8 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.answer.figures.source import files_in_memory
+from syclade.host.answer.output.result_files import multiqc_row
+from syclade.host.answer.report.page import report_of
 from syclade.host.answer.report.summary import quality_of
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.score import all_attachments
@@ -263,10 +265,29 @@ def test_reads_are_inferred_with_estimated_parameters() -> None:
     again = syclade.infer(matrix, seed=1, support="none", **given)
     assert again.log_likelihood == found.log_likelihood
     assert syclade.score(matrix, found.parents, **given) == pytest.approx(found.log_likelihood, abs=1e-9)
+    with pytest.raises(OptionError, match="--allelic-dropout does not go with --dropout per-mutation"):
+        syclade.infer(matrix, allelic_dropout=0.2, dropout="per-mutation")
     with pytest.raises(OptionError, match="reads need --seq-error, --allelic-dropout"):
         syclade.score(matrix, found.parents)
     with pytest.raises(OptionError, match="--seq-error without --evidence"):
         syclade.infer(calls, seq_error=0.1)
+
+
+@pytest.mark.parametrize("given", [PARAMETERS, ("allelic_dropout",)])
+def test_given_parameters_of_reads_are_not_rounded(given: tuple[str, ...]) -> None:
+    """Also beside others that are estimated, which have three digits."""
+    matrix = with_reads().made.matrix
+    exact = dict(zip(PARAMETERS, (0.0123456, 0.234567, 0.1, 0.01), strict=True))
+    options: dict[str, Any] = {name: exact[name] for name in given}
+    found = syclade.infer(matrix, support="none", **options)
+    (finding,) = (one for one in found.findings if isinstance(one, EvidenceFinding))
+    model = finding.reads
+    assert model is not None
+    for name in PARAMETERS:
+        own = getattr(model, name)
+        assert own == (exact[name] if name in given else float(f"{own:.3g}"))
+    used: dict[str, Any] = {name: getattr(model, name) for name in PARAMETERS}
+    assert syclade.score(matrix, found.parents, **used) == pytest.approx(found.log_likelihood, abs=1e-9)
 
 
 @pytest.mark.parametrize("options", [{}, {"tree": "leaf"}, {"doublets": 0.1}, {"score": "sum", "steps": 9}])
@@ -377,6 +398,9 @@ def test_a_stop_ends_an_estimate_and_is_reported(after: int, monkeypatch: pytest
         "the estimate of --seq-error, --allelic-dropout, --overdispersion, --error-overdispersion was stopped"
     )
     assert finding.warnings[0].startswith(words)
+    assert "Convergence" in report_of(found)
+    assert (multiqc_row(found)["agreeing"] == 0) is bool(after)
+    assert (found.runs == "no whole search") is bool(after)
     assert json.loads(json.dumps(finding.summary()))["evidence"]["estimate_stopped"] is True
 
 

@@ -20,6 +20,7 @@ PARTS = (
     "mutations that occurred twice, or were lost, look like doublets, too…",
     "(--recurrent … tests them)",
     ", and so do cells deep in the tree, since all nodes are equally probable",
+    "; chains cannot be compared by probabilities of ancestors",
 )
 """Parts of other warnings."""
 

@@ -342,4 +342,6 @@ def _pipeline(report: PipelineReport, kind: str) -> str:
 def _pace(result: Result) -> str:
     if result.searches:
         return f"the best tree by {result.agreeing} of them"
+    if not result.chains:
+        return "the tree is that of the searches that estimated parameters"
     return f"{result.steps_per_second / 1e3:.0f} ksteps/s"

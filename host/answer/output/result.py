@@ -189,6 +189,8 @@ class Result(AssignedTree, WithWork, Drawn):
         """Numbers of searches, or of chains and steps, as text."""
         if self.searches:
             return counted(len(self.searches), "search", "searches")
+        if not self.chains:
+            return "no whole search"  # a stop came while parameters were estimated, which gave a tree
         begun = " from the trees of searches" if self.options.get("start") == "search" else ""
         annealed = "annealed " if self.options.get("method") == "anneal" else ""
         chains = counted(self.chains, f"{annealed}chain", f"{annealed}chains")
@@ -205,7 +207,8 @@ class Result(AssignedTree, WithWork, Drawn):
         """Number of searches, or chains, that found the best score; searches of evidence, almost the best."""
         found = [one.log_likelihood for one in self.searches]
         if not found:
-            return int((self.chain_log_likelihoods == self.chain_log_likelihoods.max()).sum())
+            of_chains: list[float] = self.chain_log_likelihoods.tolist()
+            return of_chains.count(max(of_chains, default=0.0))
         return sum(one >= max(found) - self.model.same for one in found)
 
     def summary(self) -> dict[str, Any]:

@@ -302,7 +302,7 @@ def multiqc_of(result: Result, sample: str) -> str:
 
 def multiqc_row(result: Result) -> JsonObject:
     """Return the row of a result, by the names of the columns."""
-    found = len(result.searches) or result.chains
+    found = len(result.searches) or result.chains or 1
     return {
         "mutations": len(result.measured),
         "cells": result.n_cells,

@@ -53,7 +53,7 @@ def _trust(result: Result) -> Section:
         starts.setdefault(search.start, []).append(search.log_likelihood)
     if not starts:
         starts[""] = result.chain_log_likelihoods.tolist()
-    best = max(score for scores in starts.values() for score in scores)
+    best = max((score for scores in starts.values() for score in scores), default=result.log_likelihood)
     head = (
         "searches that began" if result.searches else "chains",
         "how many",

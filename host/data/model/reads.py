@@ -224,19 +224,18 @@ def fit_reads(
     fit = _Fit(_Pairs.of(reads), parents, names, stopped)
     model, shares = fit.climbed(replace(start, dropouts=None), None)
     if "allelic_dropout" not in names or by_mutation is False:
-        return _rounded(model)
+        return _rounded(model, names)
     weights, shares = fit.expected(model, shares)
     if by_mutation is None and log_bayes_factor(weights.lost, weights.kept) <= EVIDENT:
-        return _rounded(model)
+        return _rounded(model, names)
     own = np.full(len(weights.lost), model.allelic_dropout)
-    return _rounded(fit.climbed(replace(model, dropouts=own), shares)[0])
+    return _rounded(fit.climbed(replace(model, dropouts=own), shares)[0], names)
 
 
-def _rounded(model: ReadLikelihood) -> ReadLikelihood:
-    """Return the model with three digits, which are equal on all processors, and no less certain."""
+def _rounded(model: ReadLikelihood, names: tuple[str, ...]) -> ReadLikelihood:
+    """Return the model with three digits of what was fitted: equal on all processors, and no less certain."""
     own = None if model.dropouts is None else np.array([float(f"{one:.3g}") for one in model.dropouts])
-    rounded = {name: float(f"{getattr(model, name):.3g}") for name in PARAMETERS}
-    return ReadLikelihood(**rounded, dropouts=own)
+    return replace(model, **{name: float(f"{getattr(model, name):.3g}") for name in names}, dropouts=own)
 
 
 @dataclass(frozen=True)

@@ -266,7 +266,9 @@ class Support:
             f"the log-likelihood has an effective sample size of {sampled.ess:.0f} and an R-hat of "
             f"{sampled.rhat:.3f}"
         )
-        if error > ERROR or math.isnan(error):
+        if math.isnan(error):
+            numbers += "; chains cannot be compared by probabilities of ancestors"
+        elif error > ERROR:
             numbers += f", and probabilities of ancestors a standard error of {error:.3f}"
         else:
             numbers += "; the chains agree on the probabilities of ancestors"

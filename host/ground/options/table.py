@@ -171,7 +171,8 @@ class Options(Values):
         "uniform prior, by chains of --steps; without, it is estimated, as error rates are.")
     recurrent: str | int | None = option(TEXT, decides=True, metavar="NAME|NUMBER|all", default=None, help=
         "Mutation that occurs twice (∞SCITE's -rec): in two branches, or gained and then lost. A name, "
-        "or the number of a row from 1; all tests each one, in rounds, and DIR gets recurrences.tsv.")
+        "or the number of a row from 1. For infer also all: each one is tested, in rounds, and DIR gets "
+        "recurrences.tsv.")
     method: str = option(one_of("auto", "search", "chain", "anneal"), decides=True, default="auto", help=
         "Search for the most likely tree, run SCITE's chains, or search and then improve the trees by "
         "annealed chains (anneal). auto: chains if an option is given that only chains have, such as "

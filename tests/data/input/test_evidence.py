@@ -172,7 +172,7 @@ def test_likelihoods_that_callers_write_wrongly(tmp_path: Path, caplog: pytest.L
         (("C GT:PL 0/0:200,20,0 1/1:0,20,200",), "PL contradicts GT in 2 of 2 entries; .* reversed"),
         (("C GT:PL 0/0:10,0,99 1/1:0,9,2",), "PL contradicts GT in 2 of 2 entries\n"),
         (("C GT:GP 0/0:0.5,0.1,0.1 0/1:0,1,0",), ":11: the record has GP that add up to 0.7"),
-        (("C GT:PL 0/0:-1,2,3 0/1:1,0,1",), ":11: '-1' .* is not a PL"),
+        (("C GT:PL 0/0:-1,2,3 0/1:1,0,1",), ":11: '-1' .* is no value of PL"),
         (("C GT:AD 0/0:1,2 0/1:1,0",), ":11: the record has no PL, GL, GP or FPL"),
     ):
         with pytest.raises(MatrixError, match=f"(?s){words}"):
@@ -309,20 +309,35 @@ def test_reads_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         syclade.read_matrix(folder_of_reads(tmp_path, "2 2 2\n1 1 4\n2 2 3\n"), evidence="reads")
 
 
+@pytest.mark.parametrize("kind", ["real", "integer"])
 @pytest.mark.parametrize(
     ("table", "message"),
     [
         ("2 2 2\n1 1 4\n2 2 nan\n", "AD.mtx:5: nan is no number of reads"),
         ("2 2 2\n1 1 -4\n2 2 1\n", "AD.mtx:4: -4 is no number of reads"),
+        ("2 2 2\n1 1 4\n2 2 1.9\n", "AD.mtx:5: 1.9 is no number of reads"),
         ("2 2 2\n1 1 4\n", "AD.mtx:4: the file ends after 1 of 2 entries"),
         ("2 2 2\n1 1 4\n2 2 1.0e", "AD.mtx:5: the file ends after 1 of 2 entries"),
         ("2 2 2", "AD.mtx:3: the file ends after 0 of 2 entries"),
     ],
 )
-def test_a_wrong_entry_of_reads_is_named(tmp_path: Path, table: str, message: str) -> None:
-    """A file that ends in a number's exponent crashes scipy's reader, so the end is checked before."""
-    with pytest.raises(MatrixError, match=message):
-        syclade.read_matrix(folder_of_reads(tmp_path, table), evidence="reads")
+def test_a_wrong_entry_of_reads_is_named(tmp_path: Path, table: str, message: str, kind: str) -> None:
+    """A file that ends in a number's exponent crashes scipy's reader, so the end is checked before.
+
+    Of a file of integers, that reader leaves fractions out.
+    """
+    folder = folder_of_reads(tmp_path, table)
+    file = folder / "cellSNP.tag.AD.mtx"
+    file.write_text(file.read_text().replace(" real ", f" {kind} "))
+    with pytest.raises(
+        MatrixError, match="cannot be read" if kind == "integer" and "nan" in table else message
+    ):
+        syclade.read_matrix(folder, evidence="reads")
+
+
+def test_whole_numbers_may_have_a_point(tmp_path: Path) -> None:
+    found = syclade.read_matrix(folder_of_reads(tmp_path, "2 2 2\n1 1 4.0\n2 2 2\n"), evidence="reads")
+    assert reads(found)[0] == [[4, 0], [0, 2]]
 
 
 def test_reads_of_frames_and_annotated_data() -> None:

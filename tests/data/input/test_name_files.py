@@ -73,7 +73,7 @@ def test_those_beside_the_target_of_a_link(
     matrix: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A link has the names beside its target, unless some are beside it; a message says which."""
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, logger="syclade")
     folder = tmp_path / "links"
     folder.mkdir()
     link = folder / "y.csv"

@@ -243,6 +243,7 @@ def test_malformed_long_tables(tmp_path: Path, text: str, said: dict[str, Any], 
         (",a,b\nx,1,2\n", ",a,b\nx,3\n", {}, "total:2: the row has 2 fields"),
         (",a,b\nx,1,2\n", ",a,b\nx,3,z\n", {}, "total:2: 'z' is not a number of reads"),
         (",a,b\nx,1,2.5\n", ",a,b\nx,3,4\n", {}, "alternate:2: '2.5' is not a number of reads"),
+        (",a,b\nx,-1,2\n", ",a,b\nx,3,4\n", {}, "alternate:2: '-1' is not a number of reads"),
         (",a,b\nx,5,2\n", ",a,b\nx,3,4\n", {}, "5 alternate reads of 3 in cell 1\nhint: are .* exchanged"),
         (",a,a\nx,1,2\n", ",a,a\nx,3,4\n", {}, "twice"),
         (",a,b\nx,1,2\n", "", {}, "total: the file is empty"),
@@ -404,7 +405,7 @@ def test_fields_that_a_record_does_not_have(
 def test_fields_that_are_no_numbers(tmp_path: Path, field: str) -> None:
     path = tmp_path / "x.vcf"
     path.write_text(f"{COLUMNS}a\n1\t5\t.\tA\tG\t.\t.\t.\tGT:DP:AD:GQ:{field}\t0/1:9:4,5:7:x\n")
-    with pytest.raises(MatrixError, match=f"'x' .cell 1. is not a {field}"):
+    with pytest.raises(MatrixError, match=f"'x' .cell 1. is no value of {field}"):
         syclade.read_matrix(path, format="vcf", min_gq=5, min_vaf=5)
 
 

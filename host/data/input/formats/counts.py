@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions
+from syclade.host.data.input.formats.grid import MISSING, UNKNOWN, Grid, ReadOptions
 from syclade.host.data.input.formats.reads import called
 from syclade.host.data.input.formats.tabular import Table, fields_of, read_table
 from syclade.host.data.input.source import Source, lines_of
@@ -153,7 +153,7 @@ def _count(text: str, path: str, line: int) -> float:
     match = _COUNT.fullmatch(text.strip())
     if match is not None:
         return float(match[1])
-    if text.strip().upper() in MISSING:
+    if text.strip().upper() in UNKNOWN:
         return np.nan
     several = re.fullmatch(r"[0-9]+(?:,[0-9]+)+", text.strip()) is not None
     raise MatrixError(

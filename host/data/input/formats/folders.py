@@ -50,6 +50,9 @@ _HEAD = re.compile(rb"^[ \t]*[^%\s].*$", re.MULTILINE)
 """First line that is neither empty nor a comment."""
 
 _SIZE = re.compile(rb"^\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,10})\s*$")
+_POINT = re.compile(rb"^\s*[0-9]+\s+[0-9]+\s+([-+]?[0-9]*[.][0-9]*(?:[eE][-+]?[0-9]+)?)\s*$", re.MULTILINE)
+"""Entry with a decimal point."""
+
 _ENTRY = re.compile(
     rb"\s*[0-9]+\s+[0-9]+(\s+([-+]?[0-9.]+([eE][-+]?[0-9]+)?|nan|[-+]?inf))?\s*", re.IGNORECASE
 )
@@ -162,6 +165,7 @@ def _counts(path: Path, rows: int, columns: int | None) -> NDArray[np.float64]:
     assert head is not None
     assert found is not None
     _check_end(data, head.end(), int(found[3]), path)
+    _check_whole(data, head.end(), path)
     try:
         table = np.asarray(scipy.io.mmread(io.BytesIO(data)).toarray(), dtype=np.float64)
     except Exception as problem:  # the parser may raise anything
@@ -198,6 +202,24 @@ def _check_end(data: bytes, begin: int, entries: int, path: Path) -> None:
             line=data.count(b"\n", 0, end) + 1,
             hint="copy it again",
         )
+
+
+def _check_whole(data: bytes, begin: int, path: Path) -> None:
+    """Check that no entry has a fraction: of a file that says it has none, scipy's reader leaves it out.
+
+    Args:
+        data, begin, path: as for `_check_end`.
+
+    Raises:
+        MatrixError: an entry has one.
+    """
+    for one in _POINT.finditer(data, begin):
+        if not float(one[1]).is_integer():
+            raise MatrixError(
+                f"{float(one[1]):g} is no number of reads",
+                path=str(path),
+                line=data.count(b"\n", 0, one.start(1)) + 1,
+            )
 
 
 def _bytes(path: Path) -> bytes:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING",
     "PLAIN",
+    "UNKNOWN",
     "Grid",
     "ReadOptions",
     "code",
@@ -42,6 +43,10 @@ PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3}
 
 MISSING = dict.fromkeys(("-1", "NA", "NAN", "NULL", "NONE", "?", ".", "-", "N/A", "#N/A", "<NA>", ""), 3)
 """Symbols of missing values, in upper case: `code` ignores the case."""
+
+UNKNOWN = frozenset(MISSING) - {"-1"}
+"""Those of numbers of reads and of log odds, in upper case: of these, -1 is a number."""
+
 
 _PROBABILITY = re.compile(r"[01][.,][0-9]+(?:[eE]-?[0-9]{1,3})?|[0-9](?:[.,][0-9]+)?[eE]-[0-9]{1,3}")
 _GENOTYPE = re.compile(r"[0-9.][/|][0-9.]")

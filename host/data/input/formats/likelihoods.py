@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.tails import arithmetic
 from syclade.host.data.input.annotations import Likelihoods
-from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid, unused_evidence
+from syclade.host.data.input.formats.grid import UNKNOWN, Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.tabular import Table
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
@@ -42,9 +42,6 @@ _LOG = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?|\.[0-9]+(?:[
 
 _NATS: Final = math.log(10.0) / 10.0
 """Natural logarithm of a factor of one phred."""
-
-_UNKNOWN: Final = frozenset(MISSING) - {"-1"}
-"""Symbols of missing numbers; -1 is one only among calls."""
 
 _CODINGS: Final = ("probability", "log")
 """Codings of likelihoods in tables and layers."""
@@ -169,10 +166,10 @@ def likelihood_numbers(table: Table, path: str) -> NDArray[np.float64]:
     rows = []
     for entries, line in zip(table.entries, table.lines, strict=True):
         texts = [text.strip() for text in entries]
-        wrong = next((one for one in texts if one.upper() not in _UNKNOWN and not _LOG.fullmatch(one)), None)
+        wrong = next((one for one in texts if one.upper() not in UNKNOWN and not _LOG.fullmatch(one)), None)
         if wrong is not None:
             raise MatrixError(f"{excerpt(wrong)} is not a number", path=path, line=line)
-        rows.append([np.nan if one.upper() in _UNKNOWN else float(one) for one in texts])
+        rows.append([np.nan if one.upper() in UNKNOWN else float(one) for one in texts])
     return np.array(rows)
 
 

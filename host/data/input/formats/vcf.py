@@ -236,7 +236,7 @@ def _table(samples: _SamplesOfRecord, name: str, path: str, line: int) -> NDArra
         row = text.split(",")
         for one in row:
             if one not in (".", "") and not pattern.fullmatch(one):
-                raise MatrixError(f"{excerpt(one)} (cell {cell}) is not a {name}", path=path, line=line)
+                raise MatrixError(f"{excerpt(one)} (cell {cell}) is no value of {name}", path=path, line=line)
         found[text] = [np.nan if one in (".", "") else float(one) for one in row]
     width = max(map(len, found.values()))
     padded = {text: row + [np.nan] * (width - len(row)) for text, row in found.items()}
