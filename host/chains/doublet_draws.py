@@ -9,15 +9,14 @@ nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.sums.numbers import MANTISSA_BITS
 from syclade.host.chains.cells_at_nodes import cells_by_column
-from syclade.host.chains.gibbs import log_shares_of_states, rescored
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.points import Standing
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns
 from syclade.host.chains.shares import draw_shares, generator_of, uniform_numbers
@@ -38,15 +37,14 @@ def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) ->
     """
     problem, rate = plan.problem, _rate_of(plan)
     generators = [generator_of(state, seed) for state in states]
-    forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
-    log_shares = log_shares_of_states(states).astype(np.int64)
+    standing = Standing(states)
+    forest = Forest(standing.points.parents)
+    log_shares = standing.points.log_shares.astype(np.int64)
     counts = _doublet_counts(problem, forest, log_shares, rate, generators)
     drawn = draw_shares(problem, counts, generators)
-    scores = scores_of_trees(problem, forest, drawn.astype(np.int64), plan.settings).tolist()
-    return [
-        rescored(state, score, replace(state.rates, log_shares=tuple(shares)))
-        for state, score, shares in zip(states, scores, drawn.tolist(), strict=True)
-    ]
+    scores = scores_of_trees(problem, forest, drawn.astype(np.int64), plan.settings)
+    standing.move(standing.points._replace(log_shares=drawn), scores)
+    return standing.states()
 
 
 def _rate_of(plan: Plan) -> float:

@@ -38,8 +38,8 @@ from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.problem import Problem, SlotRates
 
 __all__ = [
-    "GibbsSteps", "draws_places", "highest_score", "log_shares_of_states", "renewal_steps", "rescored",
-    "sampled_counts", "sampled_nodes", "with_rates",
+    "GibbsSteps", "draws_places", "highest_score", "renewal_steps", "sampled_counts", "sampled_nodes",
+    "with_rates",
 ]  # fmt: skip
 
 _MOST_SCORES = 2**18
@@ -211,18 +211,6 @@ def _swapped(points: Points, cells: CellsAtNodes, numbers: UniformNumbers) -> Po
     shares = np.empty_like(log_shares)
     np.put_along_axis(shares, label.astype(np.int64), log_shares, axis=1)
     return points._replace(parents=relabelled(points.parents, label), log_shares=shares)
-
-
-def log_shares_of_states(states: Sequence[ChainState]) -> NDArray[np.int32]:
-    """Return the log shares of several states: int32, (states, nodes)."""
-    return np.array([state.rates.log_shares for state in states], dtype=np.int32)
-
-
-def rescored(state: ChainState, score: int, rates: SlotRates) -> ChainState:
-    """Return a state with other rates and shares, and the score of its tree under these."""
-    now = replace(state, score=score, rates=rates)
-    is_best = score > state.best_score
-    return replace(now, best_parents=state.parents, best_score=score) if is_best else now
 
 
 def _sweeps(problem: Problem) -> int:
