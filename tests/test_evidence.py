@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -375,7 +376,9 @@ def test_cells_and_mutations_against_the_tree_are_listed() -> None:
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
-def test_a_stop_ends_an_estimate_and_is_reported(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_ends_an_estimate_and_is_reported(
+    after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """A stop ends the fit after a round, or comes with the first or second search."""
     matrix, stop = with_reads().made.matrix, Stop()
     fits: list[ReadLikelihood] = []
@@ -388,7 +391,9 @@ def test_a_stop_ends_an_estimate_and_is_reported(after: int, monkeypatch: pytest
     monkeypatch.setattr(weighed_matrix, "fit_reads", fit)
     searches = Mock(wraps=find_tree.find)
     monkeypatch.setattr(find_tree, "find", searches)
-    found = syclade.infer(matrix, seed=1, support="none", stop=stop)
+    with caplog.at_level(logging.WARNING, logger="syclade"):
+        found = syclade.infer(matrix, seed=1, support="none", stop=stop, checkpoint=tmp_path / "kept")
+    assert ("there is no checkpoint" in caplog.text) is not (tmp_path / "kept").exists()
     assert searches.call_count == max(1, after)  # the tree of the estimate is taken, if there is one
     assert found.options["method"] == "search"
     assert len(fits) == after + 1

@@ -298,5 +298,5 @@ def check_numbers(
     lacks = numbers.lacks(options)
     if lacks is not None:
         field, unusable = lacks
-        hint = f"leave out {', '.join(map(flag_of, unusable))}"
+        hint = f"leave out {', '.join(map(flag_of, unusable))}, or the records without it"
         raise MatrixError(f"{record} has no {field}", path=path, line=line, hint=hint)
