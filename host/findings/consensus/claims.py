@@ -316,7 +316,7 @@ def _rarely_seen(found: CloneConsensus) -> list[str]:
     return [
         f"{counted(len(rows), 'mutation is', 'mutations are')} seen in fewer cells than their clone has, "
         f"beyond what the rate of false negatives explains: {listed(each)} of the cells with a value; not "
-        "each cell of the clone has them, and cells and share are those of the other mutations"
+        "each cell of the clone has them, and cells and share are those of other mutations at or below it"
     ]
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.data.model.reads import observed_states
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.claims import (
@@ -237,8 +238,9 @@ class CloneConsensus:
     @cached_property
     def rarely_seen(self) -> list[int]:
         """Rows of the mutations that fewer cells show than those of their clone should, not of open ones."""
-        expected, is_open = self.cells.mixture.expected, {one for of in self.open_mutations for one in of}
-        found = rarely_seen_in(self.tree, expected, self.pair_counts, self.call_rates, self.fn_rates)
+        of_cells, is_open = self.cells.mixture.of_cells, {one for of in self.open_mutations for one in of}
+        states = observed_states(self.placed)
+        found = rarely_seen_in(self.tree, of_cells, states, self.call_rates, self.fn_rates)
         return [one for one in found if one not in is_open]
 
     @cached_property

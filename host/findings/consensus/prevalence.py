@@ -75,6 +75,11 @@ class Mixture:
         return short_repr(self)
 
     @property
+    def of_cells(self) -> NDArray[np.float64]:
+        """float64, shape (clones, cells): expected number of cells of each clone that each one is."""
+        return self.probability if self.parts is None else self.probability + self.parts
+
+    @property
     def cells(self) -> NDArray[np.float64]:
         """float64, shape (cells,): expected number of cells that each one is: 2 for a doublet."""
         alone = np.asarray(self.probability.sum(axis=0))

@@ -11,35 +11,42 @@ from numpy.typing import NDArray
 
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import CloneTree
-from syclade.host.findings.consensus.evidence import PairCounts
 
 __all__ = ["rarely_seen_in"]
 
 _RARE = 1e-3
 """Probability, over all mutations of a matrix, of so few cells by chance."""
 
+_MISSING = 3
+
 
 def rarely_seen_in(
     tree: CloneTree,
-    expected: NDArray[np.float64],
-    counts: PairCounts,
+    of_cells: NDArray[np.float64],
+    states: NDArray[np.uint8],
     rates: Rates,
     fn_rates: NDArray[np.float64] | None = None,
 ) -> list[int]:
     """Return the rows of the mutations that too few cells show, if all at and below their clone have them.
 
+    Only cells with a value count: specimens can differ in their clones, and in what was measured.
+
     Args:
         tree: the consensus.
-        expected: float64, shape (clones,): expected number of each clone's own cells.
-        counts: of its mutations.
+        of_cells: float64, shape (clones, cells): expected number of cells of each clone that each one is.
+        states: uint8, shape (n, cells): observed values of its mutations; 1 and 2 are seen, 3 is missing.
         rates: error rates.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; None for that of `rates`.
     """
     from scipy.special import bdtr
 
-    observed = counts.observed
-    having = (tree.within @ expected)[tree.clone_of] / max(float(expected.sum()), 1.0)
-    missed = np.full(len(observed), rates.fn_rate) if fn_rates is None else fn_rates
-    chance = bdtr(counts.seen, observed, np.clip(having * (1.0 - missed), 0.0, 1.0))
-    rare = (chance < _RARE / max(len(observed), 1)) & (tree.clone_of != 0)
+    known, seen = states != _MISSING, (states == 1) | (states == 2)
+    below, each = tree.within @ of_cells, of_cells.sum(axis=0)
+    having, observed = np.zeros(len(states)), known.sum(axis=1)
+    for clone in np.unique(tree.clone_of).tolist():
+        (rows,) = np.nonzero(tree.clone_of == clone)
+        having[rows] = (known[rows] @ below[clone]) / np.maximum(known[rows] @ each, 1.0)
+    missed = np.full(len(states), rates.fn_rate) if fn_rates is None else fn_rates
+    chance = bdtr(seen.sum(axis=1), observed, np.clip(having * (1.0 - missed), 0.0, 1.0))
+    rare = (chance < _RARE / max(len(states), 1)) & (tree.clone_of != 0)
     return [int(row) for row in np.flatnonzero(rare)]

@@ -9,7 +9,6 @@ import syclade
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import make_clone_tree
-from syclade.host.findings.consensus.evidence import count_pairs
 from syclade.host.findings.consensus.rarely_seen import rarely_seen_in
 
 CELLS = 40
@@ -22,6 +21,11 @@ def values(seen: int, missing: int = 0) -> np.ndarray[tuple[int, ...], np.dtype[
     found[:2, :34], found[2, :seen] = 1, 1
     found[2, CELLS - missing :] = 3
     return found
+
+
+def of_cells(*shares: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Return the same numbers of each clone for each cell."""
+    return np.repeat(np.array(shares)[:, None], CELLS, axis=1)
 
 
 @pytest.mark.parametrize(
@@ -37,18 +41,28 @@ def test_a_mutation_of_the_clone_of_all_cells(
     seen: int, missing: int, missed: float, found: list[int]
 ) -> None:
     tree = make_clone_tree([1, 1, 1], [0, 0])
-    counts = count_pairs(matrix_from_array(values(seen, missing), ["A", "B", "C"]))
-    expected, own = np.array([0.0, float(CELLS)]), np.array([0.2, 0.2, missed])
-    assert rarely_seen_in(tree, expected, counts, RATES, own) == found
+    states, all_cells, own = values(seen, missing), of_cells(0.0, 1.0), np.array([0.2, 0.2, missed])
+    assert rarely_seen_in(tree, all_cells, states, RATES, own) == found
     if missed == RATES.fn_rate:
-        assert rarely_seen_in(tree, expected, counts, RATES) == found
+        assert rarely_seen_in(tree, all_cells, states, RATES) == found
 
 
 def test_cells_above_the_clone_do_not_count() -> None:
     tree = make_clone_tree([1, 1, 2], [0, 0, 1])
-    counts = count_pairs(matrix_from_array(values(9), ["A", "B", "C"]))
-    assert rarely_seen_in(tree, np.array([0.0, 29.0, 11.0]), counts, RATES) == []
-    assert rarely_seen_in(tree, np.array([0.0, 1.0, 39.0]), counts, RATES) == [2], "the control: all have it"
+    assert rarely_seen_in(tree, of_cells(0.0, 0.725, 0.275), values(9), RATES) == []
+    found = rarely_seen_in(tree, of_cells(0.0, 0.025, 0.975), values(9), RATES)
+    assert found == [2], "the control: all have it"
+
+
+def test_only_cells_with_a_value_count() -> None:
+    """C was measured in the last 20 cells alone, of which few are of its clone."""
+    tree, states = make_clone_tree([1, 1, 2], [0, 0, 1]), values(0)
+    states[2, :20], states[2, 20:23] = 3, 1
+    clones = np.zeros((3, CELLS))
+    clones[2, :23], clones[1, 23:] = 1.0, 1.0
+    assert rarely_seen_in(tree, clones, states, RATES) == []
+    states[2, :20] = 0
+    assert rarely_seen_in(tree, clones, states, RATES) == [2], "the control: measured in all cells"
 
 
 def test_the_message_names_the_mutation(monkeypatch: pytest.MonkeyPatch) -> None:
