@@ -264,7 +264,7 @@ def bias_filter(options: CallOptions) -> str:
 
 
 def biased(
-    biases: Sequence[int],
+    biases: Sequence[float],
     strands: Sequence[Strands],
     options: CallOptions,
     one_sided: Callable[[int, int], bool] = is_one_sided,

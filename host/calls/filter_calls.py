@@ -203,9 +203,9 @@ def _strands(record: _Record, path: Path) -> tuple[int, int, int, int]:
     return first, second, third, fourth
 
 
-def _bias(record: _Record, path: Path) -> int:
+def _bias(record: _Record, path: Path) -> float:
     flag = f"the filter by strand bias (unless {call_flag('no_default_filter')} is given)"
-    return int(_number(record, ("FS", "SB"), flag, path))
+    return _number(record, ("FS", "SB"), flag, path)
 
 
 def _longest(head: Sequence[str], records: Sequence[_Record]) -> int:

@@ -207,8 +207,11 @@ def problem_of_index(path: Path, index: Path) -> str | None:
             entries = sorted((_Entry(row[0], *map(int, row[1:])) for row in rows), key=lambda one: one.offset)
             if not entries:
                 return "is empty"
-            last = len(entries) - 1
-            misfit = next((one for at, one in enumerate(entries) if not _fits(file, one, at == last)), None)
+            last, size = len(entries) - 1, file.seek(0, os.SEEK_END)
+            misfit = next(
+                (one for at, one in enumerate(entries) if one.end > size or not _fits(file, one, at == last)),
+                None,
+            )
             return None if misfit is None else f"does not fit the file, where {misfit.name} is elsewhere"
     except (OSError, ValueError, TypeError, UnicodeDecodeError):
         return "is damaged"

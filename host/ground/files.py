@@ -27,6 +27,7 @@ __all__ = [
     "problem_of",
     "refuse_link",
     "refuse_same",
+    "require_name",
     "tsv_text",
     "write_file",
     "write_files",
@@ -48,14 +49,15 @@ def check_output(
         The directory.
 
     Raises:
-        OutputError: the directory cannot be created or written to; a directory has one of the names; such
-            files exist and `force` is not set, or is set and the directory is a link.
+        OutputError: the directory cannot be created or written to; a directory, a device or a pipe has one of
+            the names; such files exist and `force` is not set, or is set and the directory is a link.
     """
     folder = path_of("the directory", directory, OutputError)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         present = [name for name in names if os.path.lexists(folder / name)]
         blocked = [name for name in present if (folder / name).is_dir()]
+        special = [name for name in present if name not in blocked and _is_special(folder / name)]
     except FileExistsError:
         what = "a link to nothing" if folder.is_symlink() and not folder.exists() else "a file"
         raise OutputError(f"{folder} is {what}, not a directory", hint="choose another directory") from None
@@ -63,6 +65,10 @@ def check_output(
         raise cannot(f"cannot make the directory {folder}", problem) from problem
     if blocked:
         raise OutputError(f"in {folder} there are directories called {', '.join(blocked)}")
+    if special:
+        raise OutputError(
+            f"{folder / special[0]} is a device or a pipe, which no file replaces", hint="choose another name"
+        )
     if present and not force:
         raise OutputError(
             f"{folder} already has {', '.join(present)}",
@@ -73,6 +79,17 @@ def check_output(
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"the directory {folder} may not be written to", hint="choose another directory")
     return folder
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether a path is of a device, a pipe or a socket, also by a link."""
+    return path.exists() and not path.is_file()
+
+
+def require_name(path: Path) -> None:
+    """Raise an OutputError for a path without a name, such as `.`, where a file shall be written."""
+    if not path.name:
+        raise OutputError(f"{path} is a directory", hint="give the name of a file in it")
 
 
 def refuse_link(folder: Path) -> None:
@@ -98,6 +115,7 @@ def check_file(path: Path, force: bool = False, also: Iterable[str] = ()) -> Non
     Raises:
         OutputError: there is no such directory; or as for `check_output`.
     """
+    require_name(path)
     if not os.path.lexists(path.parent):
         raise missing_directory(path)
     check_output(path.parent, (path.name, *also), force, links=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,6 +50,7 @@ STALE: dict[str, Callable[[Path], object]] = {
     "one base more before": lambda path: path.write_text(">first\nACGT\n" + path.read_text()),
     "one more sequence": lambda path: path.write_text(path.read_text() + ">last\nACGT\n"),
     "longer": lambda path: fasta(path, LETTERS + "ACGT", "simulated a"),
+    "shorter": lambda path: fasta(path, LETTERS[:-3], "simulated a"),
     "nothing": lambda path: Path(f"{path}.fai").write_text("nothing\n"),
     "not text": lambda path: Path(f"{path}.fai").write_bytes(b"\xff\x00"),
     "empty": lambda path: Path(f"{path}.fai").write_text(""),
@@ -71,7 +73,8 @@ def test_an_index_that_does_not_fit_is_not_used(tmp_path: Path, how: str, is_old
     expected = {line[1:].split()[0] for line in path.read_text().splitlines() if line[0] == ">"}
     assert {*reference.lengths} == expected
     name = next(one for one in expected if one.startswith("simulated"))
-    assert reference.sequence(name)[: len(LETTERS)] == LETTERS
+    letters = LETTERS[:-3] if how == "shorter" else LETTERS
+    assert reference.sequence(name)[: len(letters)] == letters
     made = reference.readable.parent
     assert made != tmp_path
     reference.close()
@@ -148,6 +151,23 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "regions.bed").write_text("simulated\t0\t700\n")
     (tmp_path / "link.vcf").symlink_to("reads.bam.bai")
     return tmp_path
+
+
+@pytest.mark.parametrize("name", [".", "pipe", "link"])
+def test_outputs_that_are_no_files_are_refused(
+    place: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A directory without a name, a pipe and a link to one stay, also with --force."""
+    monkeypatch.chdir(place)
+    os.mkfifo("pipe")
+    Path("link").symlink_to("pipe")
+    assert called(capsys, "-f", "reference.fa", "-o", "calls.vcf", "reads.bam")[0] == 0
+    for command in (("call", "-f", "reference.fa", "reads.bam"), ("filter", "calls.vcf")):
+        status, _, said = printed_by(capsys, *command, "-o", name, "--force")
+        assert status == 2
+        assert ("is a directory" if name == "." else "is a device or a pipe") in said
+    assert Path("link").is_symlink()
+    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
 
 
 @pytest.mark.parametrize(

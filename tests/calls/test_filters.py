@@ -67,6 +67,7 @@ def states(text: str) -> list[str]:
         ({"max_hrun": 1}, PLAIN, "PASS"),
         ({"max_sb": 40}, "DP=50;AF=0.2;SB=41;DP4=20,20,10,0", "max_sb_40"),
         ({"max_sb": 41}, "DP=50;AF=0.2;FS=41;DP4=20,20,10,0", "PASS"),
+        ({"max_sb": 40}, "DP=50;AF=0.2;FS=40.001;DP4=20,20,10,0", "max_sb_40"),
         ({"max_sb": 40}, "DP=50;AF=0.2;SB=41;DP4=20,20,8,2", "PASS"),
         ({"max_sb": 40, "sb_no_compound": True}, "DP=50;AF=0.2;SB=41;DP4=20,20,8,2", "max_sb_40"),
         ({"max_sb": 40, "no_default_filter": True}, "DP=5;AF=0.2;SB=41;DP4=20,20,10,0", "max_sb_40"),
