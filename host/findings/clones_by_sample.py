@@ -188,7 +188,10 @@ class ClonesBySample:
 
     @property
     def warnings(self) -> list[str]:
-        """For each specimen: mutations that it did not measure, and the clones that it does not tell."""
+        """For each specimen: mutations that it did not measure, and the clones that it does not tell.
+
+        Then that rates are of all cells: a missing value tells the specimen, and so something of the clone.
+        """
         found = []
         for at, unmeasured in enumerate(self.unmeasured):
             if not unmeasured:
@@ -199,6 +202,12 @@ class ClonesBySample:
                 f"(of its {self.cells_of[at]} cells, these have a value: {listed(cells)})"
             )
             found.append("; ".join([message, *joint_warnings("it does", self.joint[at])]))
+        if found:
+            found.append(
+                "samples did not measure the same mutations: estimates of error rates, and advice on given "
+                "ones, take all cells as of one mixture of clones, and can be far off; give rates that a "
+                "sample with values of all mutations tells"
+            )
         return found
 
     @property

@@ -168,6 +168,9 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert found.identifiable.tolist() == [[True] * 4, [True, False, False, False]]
     assert found.unmeasured == ({}, {"B1": 0, "B2": 0})
     assert "sample S2 did not measure 2 mutations (of its 150 cells" in found.warnings[0]
+    assert found.warnings[-1].startswith(
+        "samples did not measure the same mutations: estimates of error rates"
+    )
     (together,) = found.joint[1]
     assert together.clones == (1, 2, 3)
     assert together.share == pytest.approx(found.share[1, 1:].sum())
