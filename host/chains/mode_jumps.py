@@ -107,15 +107,15 @@ class _Map(NamedTuple):
         return found
 
 
-class _End(NamedTuple):
-    """Where a jump leads.
+class _Place(NamedTuple):
+    """Where a chain is, or where it jumps to.
 
     Attributes:
         parents: int32, shape (n + 1,): the tree.
         log_shares: float64, shape (n + 1,): natural log.
         fn_rates: float64, shape (n,): rates of the mutations.
         shapes: float64, shape (n + 1,): concentrations of the nodes.
-        log_ratio: as for `Jumps`.
+        log_ratio: as for `Jumps`; -inf where it is.
     """
 
     parents: NDArray[np.int32]
@@ -156,46 +156,38 @@ class ModeJumps:
         """
         logs = log_shares_in(self._problem, points.log_shares)
         rates = rates_by(self._problem, self._fp_rate, points.weights)
-        found = [
-            self._jump(*one)
-            for one in zip(points.parents, logs, rates, points.shapes, common, numbers[:, 0], strict=True)
-        ]
-        log_ratios = np.array([-np.inf if one is None else one.log_ratio for one in found])
-        if all(one is None for one in found):
+        parts = zip(points.parents, logs, rates, points.shapes, strict=True)
+        here = [_Place(*one, -math.inf) for one in parts]
+        ends = [self._jumped(*one) for one in zip(here, common.tolist(), numbers[:, 0].tolist(), strict=True)]
+        log_ratios = np.array([end.log_ratio for end in ends])
+        if all(end is own for end, own in zip(ends, here, strict=True)):
             return Jumps(points, log_ratios)
-        ends = [
-            _End(*here, 0.0) if one is None else one
-            for one, here in zip(
-                found, zip(points.parents, logs, rates, points.shapes, strict=True), strict=True
-            )
-        ]
-        parents, moved, after, shapes = (np.array([one[at] for one in ends]) for at in range(4))
+        parents, log_shares, fn_rates, shapes = (np.array([end[at] for end in ends]) for at in range(4))
         there = Points(
             parents,
-            class_weights(self._problem, self._fp_rate, after),
-            rounded_log_shares(self._problem, moved),
+            class_weights(self._problem, self._fp_rate, fn_rates),
+            rounded_log_shares(self._problem, log_shares),
             shapes,
         )
         return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
 
-    def _jump(
-        self,
-        parents: NDArray[np.int32],
-        logs: NDArray[np.float64],
-        before: NDArray[np.float64],
-        shapes: NDArray[np.float64],
-        common: NDArray[np.float64],
-        uniform: float,
-    ) -> _End | None:
-        """Return where a chain jumps from a tree, log shares, rates and concentrations; None for nowhere."""
-        at = self._number.get(parents.tobytes())
+    def _jumped(self, place: _Place, common: Sequence[float], uniform: float) -> _Place:
+        """Return where a chain jumps to; the place itself if there is no proposal.
+
+        Args:
+            place: where it is.
+            common: shapes of the common Beta of the rates.
+            uniform: the number that chooses the tree.
+        """
+        logs, before, shapes = place.log_shares, place.fn_rates, place.shapes
+        at = self._number.get(place.parents.tobytes())
         if at is None:
-            return None
-        other, chosen = self._other(at, float(uniform))
+            return place
+        other, chosen = self._other(at, uniform)
         here, there = self._modes[at], self._modes[other]
         ranked = logs[here.ranked]
         if ranked[0] <= LOWEST_LOG_SHARE:
-            return None
+            return place
         free = self._free(ranked, before)
         move = self._map(at, other, free)
         values = move(np.concatenate((ranked - ranked[0], log_odds(before))))
@@ -205,14 +197,14 @@ class ModeJumps:
         ranked_there = ranked.copy()
         ranked_there[taken] = values[taken] + beside  # what these nodes have together stays
         if not (self._free(ranked_there, after) == free).all():
-            return None
+            return place
         moved, shapes_there = np.empty_like(logs), np.empty_like(shapes)
         moved[there.ranked], shapes_there[there.ranked] = ranked_there, shapes[here.ranked]
         # Volumes are those of log shares and log odds, whose densities have exponents that are larger by 1.
         of_shares = float(shapes_there @ moved - shapes @ logs)
         of_rates = common[0] * np.log(after / before) + common[1] * (np.log1p(-after) - np.log1p(-before))
         log_ratio = of_shares + float(of_rates.sum()) + move.volume + chosen
-        return _End(there.parents, moved, after, shapes_there, log_ratio)
+        return _Place(there.parents, moved, after, shapes_there, log_ratio)
 
     def _other(self, at: int, uniform: float) -> tuple[int, float]:
         """Return another tree, drawn, and the log probability of the way back, less its own."""

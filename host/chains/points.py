@@ -54,7 +54,7 @@ class Standing:
 
     Attributes:
         points: where they are.
-        scores: int64, shape (chains,): of the points when `score` was last called.
+        scores: int64, shape (chains,): of the points; before the first `move`, those of the states.
     """
 
     def __init__(self, states: Sequence[ChainState]) -> None:
