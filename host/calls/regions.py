@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO, cast
 
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.windows import WINDOW
@@ -115,13 +115,18 @@ def _contigs_hint(contigs: Mapping[str, int]) -> str:
 def read_bed(path: str | os.PathLike[str], contigs: Mapping[str, int]) -> list[Interval]:
     """Return the intervals of a file: BED (contig, begin from 0, end) or positions (contig, position from 1).
 
+    Args:
+        path: the file, plain or compressed.
+        contigs: lengths of the contigs.
+
     Raises:
         ReadsError: the file cannot be read, or a line is not of these forms.
     """
     intervals = []
     try:
-        lines = Path(path).read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
+        with _text_of(path) as text:
+            lines = text.read().splitlines()
+    except (OSError, EOFError, UnicodeDecodeError) as problem:
         raise _unreadable(path, problem) from problem
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith(("#", "track", "browser")):
@@ -345,10 +350,7 @@ def vcf_lines_of(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
         ReadsError: the file cannot be read, or is not a VCF.
     """
     try:
-        with Path(path).open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        kind = "utf-8-sig"  # a byte-order mark is left out
-        with gzip.open(path, "rt", encoding=kind) if packed else Path(path).open(encoding=kind) as text:
+        with _text_of(path) as text:
             for number, line in enumerate(text, 1):
                 line = line.rstrip("\r\n")
                 if number == 1 and not line.startswith("##fileformat=VCF"):
@@ -359,6 +361,14 @@ def vcf_lines_of(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
                     yield number, line
     except (OSError, EOFError, UnicodeDecodeError) as problem:
         raise _unreadable(path, problem) from problem
+
+
+def _text_of(path: str | os.PathLike[str]) -> TextIO:
+    """Open a text, plain or compressed; a byte-order mark is left out."""
+    with Path(path).open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    kind = "utf-8-sig"
+    return cast("TextIO", gzip.open(path, "rt", encoding=kind) if packed else Path(path).open(encoding=kind))
 
 
 def _unreadable(path: str | os.PathLike[str], problem: Exception) -> ReadsError:

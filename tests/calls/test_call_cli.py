@@ -23,7 +23,7 @@ from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.calls.vcf import vcf_lines
 from syclade.host.commands.main import cli
 from syclade.host.device.choice import choose_device
-from syclade.host.ground.errors import SycladeError
+from syclade.host.ground.errors import ReadsError, SycladeError
 from syclade.host.ground.options.calls import CallOptions
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 from tests.support.did_all import assert_did_all
@@ -222,6 +222,12 @@ def test_a_byte_order_mark_is_no_part_of_a_contig(tmp_path: Path) -> None:
     bed = tmp_path / "places.bed"
     bed.write_bytes(b"\xef\xbb\xbfsimulated\t5\t9\n")
     assert [str(one) for one in read_bed(bed, {"simulated": 700})] == ["simulated:6-9"]
+    packed = tmp_path / "places.bed.gz"
+    packed.write_bytes(gzip.compress(bed.read_bytes()))
+    assert read_bed(packed, {"simulated": 700}) == read_bed(bed, {"simulated": 700})
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(ReadsError, match="cannot be read"):
+        read_bed(packed, {"simulated": 700})
 
 
 def test_sites_have_records_in_any_case(tmp_path: Path) -> None:
