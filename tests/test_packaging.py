@@ -207,6 +207,12 @@ def test_import_is_quick_and_loads_nothing_heavy() -> None:
     assert statistics.median(float(run.stdout) for run in runs) < 0.3
 
 
+def test_the_top_level_has_no_tables() -> None:
+    """Trials write results where they are started, and a commit of all files takes them along."""
+    found = {Path(name).suffix for name in committed_files() if "/" not in name}
+    assert not found & {".csv", ".tsv", ".geneNames", ".cellNames", ".newick", ".gv", ".vcf", ".h5ad"}
+
+
 def test_no_machine_path_is_committed() -> None:
     found = []
     for name in committed_files():

@@ -291,8 +291,8 @@ def infer_by(
                 options.checkpoint, options.resume, options.checkpoint_every, decides, force=options.force
             )
             draft = make_draft(request, RunContext(report, checkpoints, stop))
-            if stop.wanted and checkpoints.path is not None and not checkpoints.path.exists():
-                logger.warning("there is no checkpoint: the stop came before the first one; begin anew")
+            if stop.wanted and checkpoints.writes and not checkpoints.wrote:
+                logger.warning("no checkpoint was written, since the stop came before the first one")
             if options.recurrent is not None and stop.wanted:
                 draft.stop(RECURRENCE)
             elif options.recurrent is not None:

@@ -17,7 +17,7 @@ import syclade
 from syclade.host.calls.alleles import INDEL, Allele, Call, filter_lines, kinds_of, pooled_bias
 from syclade.host.calls.run import STATUSES, Called, Status, Variant
 from syclade.host.ground.errors import OutputError
-from syclade.host.ground.files import check_file, refuse_same, require_name, write_file, write_files
+from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
 from syclade.host.ground.options.calls import CallOptions, call_flag
 from syclade.host.ground.packages import pysam_of
 
@@ -56,7 +56,7 @@ def check_vcf(path: Path, longest: int, force: bool, protected: Mapping[str, obj
             f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz"
         )
     names = _names(path, longest)
-    refuse_same([path.with_name(name) for name in names], protected)
+    refuse_same([path.parent / name for name in names], protected)
     check_file(path, force, names[1:])
 
 
@@ -91,7 +91,6 @@ def write_vcf(
 
 
 def _names(path: Path, longest: int) -> list[str]:
-    require_name(path)
     index = index_of(path, longest)
     return [path.name] if index is None else [path.name, index.name]
 

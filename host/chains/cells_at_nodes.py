@@ -104,7 +104,6 @@ class NumpyCells:
         self._scores = np.zeros((0, 0, 0), dtype=np.int32)
         self._likelihoods: Sequence[NDArray[np.float64]] = ()
         self._trees, self._weights = np.zeros((0, 0), dtype=np.int32), np.zeros((0, 0), dtype=np.int64)
-        self._rates: Sequence[SlotRates] = ()
         self._swapped: NDArray[np.int32] | None = None
 
     @property
@@ -115,8 +114,7 @@ class NumpyCells:
     def place(self, trees: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
         """See `CellsAtNodes.place`."""
         problem, self._trees, self._weights, self._swapped = self._problem, trees, weights, None
-        self._rates = [SlotRates(tuple(own), 0) for own in weights.tolist()]  # scores have no base
-        scores = [node_scores(problem, *one) for one in zip(trees, self._rates, strict=True)]
+        scores = [node_scores(problem, *one) for one in zip(trees, _rates_of(weights), strict=True)]
         self._scores = np.stack(scores, axis=1)
         self._likelihoods = likelihoods_of(self._scores, problem.scale_bits, self._blocks)
 
@@ -151,7 +149,9 @@ class NumpyCells:
         problem, column_of = self._problem, cells_by_column(self._problem)
         trees = [
             relocated(tree, own, problem.weight_rows(rates)[:, column_of], problem.scale_bits, uniform)
-            for tree, rates, own, uniform in zip(self._trees, self._rates, nodes, numbers, strict=True)
+            for tree, rates, own, uniform in zip(
+                self._trees, _rates_of(self._weights), nodes, numbers, strict=True
+            )
         ]
         self.place(np.stack(trees), self._weights)
         return self._trees
@@ -161,6 +161,11 @@ class NumpyCells:
         if self._swapped is not None:
             self.place(self._trees, self._weights)
         return np.array(totals_of(self._problem, self._scores, log_shares, self._spare), dtype=np.int64)
+
+
+def _rates_of(weights: NDArray[np.int64]) -> list[SlotRates]:
+    """Return rates with weights of observed values, (chains, classes); scores at nodes have no base."""
+    return [SlotRates(tuple(own), 0) for own in weights.tolist()]
 
 
 def _blocks_of_cells(problem: Problem) -> list[NDArray[np.int32]]:

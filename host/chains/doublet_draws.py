@@ -19,7 +19,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.points import Standing
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns
-from syclade.host.chains.shares import draw_shares, generator_of, uniform_numbers
+from syclade.host.chains.shares import UniformNumbers, draw_shares, generator_of
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem
@@ -37,11 +37,12 @@ def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) ->
     """
     problem, rate = plan.problem, _rate_of(plan)
     generators = [generator_of(state, seed) for state in states]
+    numbers = UniformNumbers(generators, 2 * (len(problem.column_of) + problem.nodes) + 1)
     standing = Standing(states)
     forest = Forest(standing.points.parents)
     log_shares = standing.points.log_shares.astype(np.int64)
-    counts = _doublet_counts(problem, forest, log_shares, rate, generators)
-    drawn = draw_shares(problem, counts, generators)
+    counts = _doublet_counts(problem, forest, log_shares, rate, numbers)
+    drawn = draw_shares(problem, counts, numbers)
     scores = scores_of_trees(problem, forest, drawn.astype(np.int64), plan.settings)
     standing.move(standing.points._replace(log_shares=drawn), scores)
     return standing.states()
@@ -58,12 +59,12 @@ def _doublet_counts(
     forest: Forest,
     log_shares: NDArray[np.int64],
     rate: float,
-    generators: Sequence[np.random.Philox],
+    numbers: UniformNumbers,
 ) -> NDArray[np.int64]:
     """Return the numbers of cells at the nodes, (trees, nodes), after a draw of each cell's node or nodes."""
     column_of = cells_by_column(problem)
     cells, nodes = len(column_of), problem.nodes
-    uniform = [uniform_numbers(generator, 2 * cells).reshape(2, cells) for generator in generators]
+    uniform = numbers.take(2 * cells).reshape(-1, 2, cells)
     unit = 2.0**-problem.scale_bits
     weights = problem.weight_rows() * unit
     shares = log_shares.reshape(-1, 1) * unit
@@ -72,6 +73,6 @@ def _doublet_counts(
         first, last = np.searchsorted(column_of, (block.start, block.stop))
         columns = column_of[first:last] - block.start
         kinds = kinds_of(forest, forest.of_all(weights[:, block]), shares, rate)
-        for tree, numbers in enumerate(uniform):
-            counts[tree] += draw_counts(forest, tree, kinds, columns, numbers[:, first:last])
+        for tree, own in enumerate(uniform):
+            counts[tree] += draw_counts(forest, tree, kinds, columns, own[:, first:last])
     return counts

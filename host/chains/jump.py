@@ -25,9 +25,11 @@ __all__ = [
     "Jumps",
     "Proposals",
     "accepts",
+    "chosen",
     "each",
     "log_beta_part",
     "log_shares_in",
+    "shares_beside",
 ]
 
 NUMBERS = 3
@@ -49,6 +51,11 @@ class Jumps(NamedTuple):
 
     points: Points
     log_ratios: NDArray[np.float64]
+
+    @classmethod
+    def to(cls, points: Points, there: Points, log_ratios: NDArray[np.float64]) -> Jumps:
+        """Return jumps between points, but for chains with a ratio of -inf, which have none."""
+        return cls(points.taking(there, log_ratios > -np.inf), log_ratios)
 
 
 class Proposals(Protocol):
@@ -84,6 +91,34 @@ def log_shares_in(problem: Problem, log_shares: NDArray[np.int32]) -> NDArray[np
     """Return the log shares of the nodes, natural log: float64, (chains, n + 1)."""
     logs = log_shares * (math.log(2.0) * 2.0**-problem.scale_bits)
     return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
+
+
+def chosen(uniform: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return the number of one of so many things for each chain, by uniform numbers."""
+    return np.minimum((uniform * count).astype(np.int64), count - 1)
+
+
+def shares_beside(
+    logs: NDArray[np.float64],
+    others: NDArray[np.bool_],
+    log_factors: NDArray[np.float64],
+    node: NDArray[np.int64],
+    log_share: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return log shares in which one node has another one, and some others change by the same factor.
+
+    Args:
+        logs: float64, shape (chains, nodes): the present ones, natural log.
+        others: bool, shape (chains, nodes): nodes whose shares change by the factor.
+        log_factors: float64, shape (chains,): its log.
+        node, log_share: shape (chains,): the one node, and its new log share.
+
+    Returns:
+        float64, shape (chains, nodes); and whether all of the others stay above the lowest limit, (chains,).
+    """
+    moved = np.where(others, logs + log_factors[:, None], logs)
+    moved[np.arange(len(logs)), node] = log_share
+    return moved, np.where(others, moved, 0.0).min(axis=1) > LOWEST_LOG_SHARE
 
 
 def log_beta_part(part: float, shape: float, least: float, other: float) -> float:

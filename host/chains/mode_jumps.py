@@ -169,7 +169,7 @@ class ModeJumps:
             rounded_log_shares(self._problem, log_shares),
             shapes,
         )
-        return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
+        return Jumps.to(points, there, log_ratios)
 
     def _jumped(self, place: _Place, common: Sequence[float], uniform: float) -> _Place:
         """Return where a chain jumps to; the place itself if there is no proposal.

@@ -16,7 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jumps, each, log_beta_part, log_shares_in
+from syclade.host.chains.jump import (
+    LOWEST_LOG_SHARE,
+    Jumps,
+    chosen,
+    each,
+    log_beta_part,
+    log_shares_in,
+    shares_beside,
+)
 from syclade.host.chains.points import Points
 from syclade.host.chains.shares import rounded_log_shares
 from syclade.host.data.model.dropout import limits_inside, weights_of
@@ -121,7 +129,7 @@ class RidgeMoves:
     ) -> Jumps:
         """See `Proposals.propose`: the first number chooses the mutation, the second one the point."""
         problem, row = self._problem, np.arange(len(numbers))
-        lower = np.minimum((numbers[:, 0] * problem.mutations).astype(np.int64), problem.mutations - 1)
+        lower = chosen(numbers[:, 0], problem.mutations)
         upper, logs = points.parents[row, lower], log_shares_in(problem, points.log_shares)
         below = _at_or_below(points.parents, lower) & (logs > LOWEST_LOG_SHARE)
         log_having = np.logaddexp.reduce(logs, axis=1, where=below, initial=-np.inf)
@@ -133,14 +141,11 @@ class RidgeMoves:
         given = zip(ridges, numbers[:, 1].tolist(), common.tolist(), strict=True)
         moves = [self._move(ridge, uniform, (a, b)) for ridge, uniform, (a, b) in given]
         missed, seen, log_upper, log_factor, log_ratios = np.array(moves).T
-        moved = np.where(below, logs + log_factor[:, None], logs)
-        moved[row, upper] = log_upper
-        lowest = np.where(below, moved, 0.0).min(axis=1)
-        log_ratios = np.where(lowest > LOWEST_LOG_SHARE, log_ratios, -np.inf)
+        moved, above = shares_beside(logs, below, log_factor, upper, log_upper)
         weights = points.weights.copy()
         weights[row, 2 * lower], weights[row, 2 * lower + 1] = missed, seen
         there = points._replace(weights=weights, log_shares=rounded_log_shares(problem, moved))
-        return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
+        return Jumps.to(points, there, np.where(above, log_ratios, -np.inf))
 
     def _move(self, ridge: _Ridge, uniform: float, common: tuple[float, float]) -> _Move:
         """Return a move along a ridge.

@@ -13,7 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jumps, log_beta_part, log_shares_in
+from syclade.host.chains.jump import (
+    LOWEST_LOG_SHARE,
+    Jumps,
+    chosen,
+    log_beta_part,
+    log_shares_in,
+    shares_beside,
+)
 from syclade.host.chains.points import Points
 from syclade.host.chains.shares import rounded_log_shares
 from syclade.host.data.model.problem import Problem
@@ -60,8 +67,7 @@ class ShareMoves:
     ) -> Jumps:
         """See `Proposals.propose`: the first number chooses the node, the second one its share."""
         logs, shapes = log_shares_in(self._problem, points.log_shares), points.shapes
-        nodes, row = logs.shape[1], np.arange(len(logs))
-        node = np.minimum((numbers[:, 0] * nodes).astype(np.int64), nodes - 1)
+        node, row = chosen(numbers[:, 0], logs.shape[1]), np.arange(len(logs))
         others = logs > LOWEST_LOG_SHARE
         others[row, node] = False
         of_others = np.logaddexp.reduce(logs, axis=1, where=others, initial=-np.inf)
@@ -69,12 +75,9 @@ class ShareMoves:
         given = (logs[row, node], of_others, shapes[row, node], rest, numbers[:, 1])
         moves = [self._move(*one) for one in zip(*(part.tolist() for part in given), strict=True)]
         log_share, log_factor, log_ratios = np.array(moves).T
-        moved = np.where(others, logs + log_factor[:, None], logs)
-        moved[row, node] = log_share
-        lowest = np.where(others, moved, 0.0).min(axis=1)
-        log_ratios = np.where(lowest > LOWEST_LOG_SHARE, log_ratios, -np.inf)
+        moved, above = shares_beside(logs, others, log_factor, node, log_share)
         there = points._replace(log_shares=rounded_log_shares(self._problem, moved))
-        return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
+        return Jumps.to(points, there, np.where(above, log_ratios, -np.inf))
 
     def _move(
         self, log_share: float, of_others: float, concentration: float, rest: float, uniform: float

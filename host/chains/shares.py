@@ -274,23 +274,19 @@ class UniformNumbers:
         return taken
 
 
-def draw_shares(
-    problem: Problem, counts: NDArray[np.int64], generators: Sequence[np.random.Philox]
-) -> NDArray[np.int32]:
+def draw_shares(problem: Problem, counts: NDArray[np.int64], numbers: UniformNumbers) -> NDArray[np.int32]:
     """Return log shares given the numbers of cells at the nodes, after a draw of the concentrations.
 
     Args:
         problem: the problem.
         counts: int64, shape (chains, nodes).
-        generators: source of the draws of each chain.
+        numbers: source of the draws of each chain.
 
     Returns:
         int32, shape (chains, nodes).
     """
-    uniform = [float(uniform_numbers(generator, 1)[0]) for generator in generators]
-    shapes = counts + drawn_shapes(counts, uniform, dominant=True)
-    numbers = np.stack([uniform_numbers(generator, 2 * problem.nodes) for generator in generators])
-    return log_shares_by(problem, shapes, numbers)
+    shapes = counts + drawn_shapes(counts, numbers.take(1)[:, 0].tolist(), dominant=True)
+    return log_shares_by(problem, shapes, numbers.take(2 * problem.nodes))
 
 
 def drawn_shapes(

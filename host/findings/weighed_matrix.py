@@ -161,7 +161,6 @@ def weighed_by_estimate(
 
     Raises:
         MatrixError: nothing is known of any entry.
-        OptionError: options of the model of reads contradict each other.
     """
     if not isinstance(matrix.evidence, Reads):
         return weighed_as_given(matrix, options)
@@ -170,11 +169,6 @@ def weighed_by_estimate(
     given = {name: getattr(options, name) for name in PARAMETERS if getattr(options, name) is not None}
     names = tuple(name for name in PARAMETERS if name not in given)
     own = None if options.dropout == AUTO_DROPOUT else options.dropout != SHARED_DROPOUT
-    if own and "allelic_dropout" in given:
-        raise OptionError(
-            f"{flag_of('allelic_dropout')} does not go with {flag_of('dropout', options.dropout)}",
-            hint="one is for all mutations, the other one estimates one for each: leave one of them out",
-        )
     if names:
         refuse_bulk(matrix)
         announce_estimate(matrix, names)

@@ -27,7 +27,6 @@ __all__ = [
     "problem_of",
     "refuse_link",
     "refuse_same",
-    "require_name",
     "tsv_text",
     "write_file",
     "write_files",
@@ -86,12 +85,6 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def require_name(path: Path) -> None:
-    """Raise an OutputError for a path without a name, such as `.`, where a file shall be written."""
-    if not path.name:
-        raise OutputError(f"{path} is a directory", hint="give the name of a file in it")
-
-
 def refuse_link(folder: Path) -> None:
     """Refuse to replace or remove files in a folder that is a link: they may be those of somebody else.
 
@@ -113,9 +106,10 @@ def check_file(path: Path, force: bool = False, also: Iterable[str] = ()) -> Non
         also: names of further files beside it.
 
     Raises:
-        OutputError: there is no such directory; or as for `check_output`.
+        OutputError: there is no such directory, or the path is one; or as for `check_output`.
     """
-    require_name(path)
+    if not path.name:  # such as `.`
+        raise OutputError(f"{path} is a directory", hint="give the name of a file in it")
     if not os.path.lexists(path.parent):
         raise missing_directory(path)
     check_output(path.parent, (path.name, *also), force, links=True)

@@ -118,6 +118,8 @@ EXCLUSIONS = (
             "FPGA cards", "Python as device", "chain method", "sum score"),
         "only chains for support sample the rates of mutations, of single cells without zygosity",
         flag_of("dropout", "auto")),
+    Exclusion("rates of mutations", ("allelic_dropout",),
+        "one is for all mutations, the other estimates one for each"),
     Exclusion("evidence",
         ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous", "learn_fn", "learn_fp"),
         "likelihoods and reads say themselves how probable errors are: rates are of calls",

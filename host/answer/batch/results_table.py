@@ -104,7 +104,7 @@ def line_of(name: str, result: Result) -> Line:
         "fp_rate": rates["fp_rate"],
         "fn_rate": rates["fn_rate"],
         "agreeing": result.agreeing,
-        "runs": len(result.searches) or result.chains,
+        "runs": result.run_count,
         "converged": "yes" if result.converged else "no",
         "certainty": None if result.support is None else result.support.certainty,
         "warnings": len(warned),

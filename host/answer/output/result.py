@@ -197,6 +197,11 @@ class Result(AssignedTree, WithWork, Drawn):
         return f"{chains} of {counted(self.steps, 'step', 'steps')}{begun}"
 
     @property
+    def run_count(self) -> int:
+        """Number of searches, or of chains; 0 if a stop came before."""
+        return len(self.searches) or self.chains
+
+    @property
     def ran(self) -> str:
         """Numbers of searches, or of chains and steps, and the devices that did them, as text."""
         begun = self.work or self.searches or self.steps  # a stop may come before the first step

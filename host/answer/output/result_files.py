@@ -302,12 +302,11 @@ def multiqc_of(result: Result, sample: str) -> str:
 
 def multiqc_row(result: Result) -> JsonObject:
     """Return the row of a result, by the names of the columns."""
-    found = len(result.searches) or result.chains or 1
     return {
         "mutations": len(result.measured),
         "cells": result.n_cells,
         "log_likelihood": result.log_likelihood,
-        "agreeing": 100.0 * result.agreeing / found,
+        "agreeing": 100.0 * result.agreeing / max(result.run_count, 1),
         "converged": "yes" if result.converged else "no",
         "missing": 100.0 * float((result.observed.values[: len(result.measured)] == 3).mean()),
         **{

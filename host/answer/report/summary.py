@@ -54,11 +54,10 @@ def _sureness(result: Result, clones: Sequence[DrawnClone]) -> str:
     """Return how sure the clones are."""
     consensus = result.consensus
     if consensus is None:
-        found = len(result.searches) or result.chains
         what = "searches" if result.searches else "chains"
         return (
-            f"How sure its clones are was not computed; {result.agreeing} of {found} {what} found a tree of "
-            "this likelihood."
+            f"How sure its clones are was not computed; {result.agreeing} of {result.run_count} {what} found "
+            "a tree of this likelihood."
         )
     shares = consensus.support[1:]  # of all digits, which the files have not
     least = int(np.argmin(shares))

@@ -74,6 +74,11 @@ class CheckpointWriter:
         """Return whether an existing file may be replaced."""
         return self._own
 
+    @property
+    def wrote(self) -> bool:
+        """Return whether the file has a checkpoint of this run, or of the one that it resumes."""
+        return self._wrote
+
     def due(self) -> bool:
         """Return whether a checkpoint is due."""
         return self.writes and time.monotonic() - self._last >= self.every

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.model.reads import observed_states
+from syclade.host.data.model.recurrence import MISSING
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.claims import (
@@ -239,8 +240,9 @@ class CloneConsensus:
     def rarely_seen(self) -> list[int]:
         """Rows of the mutations that fewer cells show than those of their clone should, not of open ones."""
         of_cells, is_open = self.cells.mixture.of_cells, {one for of in self.open_mutations for one in of}
-        states = observed_states(self.placed)
-        found = rarely_seen_in(self.tree, of_cells, states, self.call_rates, self.fn_rates)
+        known = observed_states(self.placed) != MISSING
+        counts = self.pair_counts
+        found = rarely_seen_in(self.tree, of_cells, known, counts, self.call_rates, self.fn_rates)
         return [one for one in found if one not in is_open]
 
     @cached_property
