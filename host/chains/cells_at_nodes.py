@@ -6,7 +6,7 @@ Here by numpy (`fallback/shares/`); with the same bits by kernels of this proces
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from syclade.fallback.shares.gibbs import likelihoods_of, nodes_of, powers_of
 from syclade.fallback.shares.label_swaps import swapped_labels
 from syclade.fallback.shares.relocation import SLIDES, relocated
+from syclade.fallback.shares.tally import missed_and_seen
 from syclade.host.chains.scores.score import BLOCK, node_scores, totals_of
 from syclade.host.data.model.problem import Problem, SlotRates
 
@@ -21,11 +22,13 @@ __all__ = [
     "NUMBERS_OF_PLACES",
     "NUMBERS_OF_SWAPS",
     "CellsAtNodes",
+    "Drawn",
     "NumpyCells",
     "at_places",
     "cells_by_column",
     "factors_of_product",
     "labels_at",
+    "of_labels",
     "parts_of_numbers",
     "relabelled",
     "shares_from_logs",
@@ -45,6 +48,18 @@ NUMBERS_OF_PLACES = SLIDES + 1
 """Uniform numbers per mutation with which its place, and that of its subtree, are drawn."""
 
 
+class Drawn(NamedTuple):
+    """Nodes of cells that were drawn.
+
+    Attributes:
+        nodes: int64, shape (chains, cells), in the order of `cells_by_column`.
+        counts: int64, shape (chains, nodes): number of cells at each node.
+    """
+
+    nodes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
 class CellsAtNodes(Protocol):
     """Likelihoods of the cells at all nodes of several chains' trees, and functions that use them."""
 
@@ -57,8 +72,16 @@ class CellsAtNodes(Protocol):
         """Take trees, int32, (chains, n + 1), with weights of observed values, (chains, classes)."""
         ...
 
-    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Draw the node of each cell, (chains, cells), by uniform numbers of this shape."""
+    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> Drawn:
+        """Draw the node of each cell, by uniform numbers, float64, (chains, cells)."""
+        ...
+
+    def missed_and_seen(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many cells with each mutation miss it, and show it: int64, (chains, n, 2).
+
+        Args:
+            nodes: int64, (chains, cells).
+        """
         ...
 
     def swap(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -118,10 +141,19 @@ class NumpyCells:
         self._scores = np.stack(scores, axis=1)
         self._likelihoods = likelihoods_of(self._scores, problem.scale_bits, self._blocks)
 
-    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> Drawn:
         """See `CellsAtNodes.draw`."""
         shares = shares_from_logs(self._problem, at_places(log_shares, self._swapped))
-        return labels_at(nodes_of(self._likelihoods, shares, numbers), self._swapped)
+        nodes = labels_at(nodes_of(self._likelihoods, shares, numbers), self._swapped)
+        counts = [np.bincount(own, minlength=self._problem.nodes) for own in nodes]
+        return Drawn(nodes, np.array(counts, dtype=np.int64))
+
+    def missed_and_seen(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See `CellsAtNodes.missed_and_seen`."""
+        problem = self._problem
+        observed = problem.observed[:, cells_by_column(problem)]
+        pairs = zip(self._trees, nodes, strict=True)
+        return np.array([missed_and_seen(*one, observed, problem.classes - 1) for one in pairs])
 
     def swap(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
         """See `CellsAtNodes.swap`."""
@@ -223,6 +255,15 @@ def relabelled(parents: NDArray[np.int32], label: NDArray[np.int32]) -> NDArray[
 def at_places(values: NDArray[np.int32], label: NDArray[np.int32] | None) -> NDArray[np.int32]:
     """Return values of labels, (trees, nodes), as those of the places where these are; None if none moved."""
     return values if label is None else np.take_along_axis(values, label.astype(np.int64), axis=1)
+
+
+def of_labels(values: NDArray[np.int64], label: NDArray[np.int32] | None) -> NDArray[np.int64]:
+    """Return values of places, (trees, nodes), as those of the labels that are there; None if none moved."""
+    if label is None:
+        return values
+    found = np.empty_like(values)
+    np.put_along_axis(found, label.astype(np.int64), values, axis=1)
+    return found
 
 
 def labels_at(places: NDArray[np.int64], label: NDArray[np.int32] | None) -> NDArray[np.int64]:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.rate_draws import observed_in
 from syclade.host.data.model.dropout import log_weights, within_limits
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import ancestor_matrix
@@ -63,8 +62,8 @@ class Curvature:
     """
 
     def __init__(self, problem: Problem, fp_rate: float) -> None:
-        missed, seen = observed_in(problem).shown
-        self.missed, self.seen = (np.ascontiguousarray(one.T, dtype=np.float64) for one in (missed, seen))
+        known, shows = problem.observed < problem.classes - 1, problem.observed % 2 == 1
+        self.missed, self.seen = ((known & one).astype(np.float64) for one in (~shows, shows))
         self.cells = problem.multiplicity.astype(np.float64)
         self._fp_rate = fp_rate
 

@@ -14,7 +14,7 @@ several of these together (`jump.py`) come after each draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +30,7 @@ from syclade.host.chains.jump import NUMBERS, Proposals, accepts
 from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.points import Points, Standing
-from syclade.host.chains.rate_draws import RateDraws, missed_and_seen, observed_in
+from syclade.host.chains.rate_draws import RateDraws
 from syclade.host.chains.scores.score import node_scores
 from syclade.host.chains.shares import UniformNumbers, drawn_shapes, generator_of, log_shares_by
 from syclade.host.chains.state import ChainState
@@ -117,23 +117,22 @@ class GibbsSteps:
         if _swaps(problem):
             points = _swapped(points, cells, numbers)
         count, sweeps = len(problem.column_of), _sweeps(problem)
-        length = count + 2 * problem.nodes  # all numbers at once, and one for the concentrations
-        drawn = numbers.take(1 + sweeps * length)
-        single, common = drawn[:, count], np.zeros((len(states), 2))
-        drawn = np.delete(drawn, count, axis=1).reshape(len(states), sweeps, length)
+        length, common = count + 2 * problem.nodes, np.zeros((len(states), 2))
+        drawn = numbers.take(1 + sweeps * length)  # all at once, and one for the concentrations
         for sweep in range(sweeps):
-            nodes = cells.draw(points.log_shares, drawn[:, sweep, :count])
-            counts = _cells_at(nodes, problem.nodes)
+            first, end = sweep * length + bool(sweep), 1 + (sweep + 1) * length
+            nodes, counts = cells.draw(points.log_shares, drawn[:, first : first + count])
             if not sweep:
-                shapes = drawn_shapes(counts, single.tolist(), dominant=self._dominant)
-                points = points._replace(shapes=shapes)
+                single = drawn[:, count].tolist()
+                points = points._replace(shapes=drawn_shapes(counts, single, dominant=self._dominant))
                 if draws_places(problem.mutations, problem.columns):
                     taken = numbers.take(NUMBERS_OF_PLACES * problem.mutations)
                     points = points._replace(parents=cells.relocate(nodes, taken))
-            log_shares = log_shares_by(problem, counts + points.shapes, drawn[:, sweep, count:])
+            of_shares = drawn[:, end - 2 * problem.nodes : end]
+            log_shares = log_shares_by(problem, counts + points.shapes, of_shares)
             points = points._replace(log_shares=log_shares)
             if self._rate_draws is not None:
-                counted = self._rate_draws.counts(points.parents, nodes)
+                counted = self._rate_draws.counts(cells.missed_and_seen(nodes))
                 if not sweep:
                     common = self._rate_draws.common(counted, numbers.take(1)[:, 0])
                 weights = self._rate_draws.weights(counted, common, numbers.take(self._rate_draws.numbers))
@@ -182,13 +181,6 @@ def _placed(points: Points, before: Points, cells: CellsAtNodes) -> Points:
     return points
 
 
-def _cells_at(nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Return the numbers of cells at nodes, (chains, nodes), by the node of each cell, (chains, cells)."""
-    chains = len(nodes)
-    of_chains = nodes + count * np.arange(chains)[:, None]
-    return np.bincount(of_chains.ravel(), minlength=chains * count).reshape(chains, count)
-
-
 def _groups(states: Sequence[ChainState], cells: CellsAtNodes) -> list[Sequence[ChainState]]:
     """Return the states in groups of as many as cells are drawn for at once."""
     return [states[at : at + cells.most] for at in range(0, len(states), cells.most)]
@@ -230,13 +222,19 @@ def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
 
 def sampled_nodes(problem: Problem, states: Sequence[ChainState], seed: int) -> NDArray[np.int64]:
     """Draw the nodes of the cells of states, in the order of `cells_by_column`: int64, (states, cells)."""
-    cells, drawn = make_cells(problem, len(states), 0), []
+    return np.concatenate([nodes for _, nodes in _placed_and_drawn(problem, states, seed)])
+
+
+def _placed_and_drawn(
+    problem: Problem, states: Sequence[ChainState], seed: int
+) -> Iterator[tuple[CellsAtNodes, NDArray[np.int64]]]:
+    """Yield some states after the others: their cells, placed, and the nodes of these, drawn."""
+    cells, count = make_cells(problem, len(states), 0), len(problem.column_of)
     for some in _groups(states, cells):
-        points, count = Standing(some).points, len(problem.column_of)
+        points = Standing(some).points
         cells.place(points.parents, points.weights)
         numbers = UniformNumbers([generator_of(state, seed, 1) for state in some], count)
-        drawn.append(cells.draw(points.log_shares, numbers.take(count)))
-    return np.concatenate(drawn)
+        yield cells, cells.draw(points.log_shares, numbers.take(count)).nodes
 
 
 _DRAWS = 32
@@ -260,8 +258,7 @@ def sampled_counts(
         states: states with shares, at least one.
         seed: seed of the run.
     """
-    observed = observed_in(problem)
     some = [states[at] for at in np.unique(np.linspace(0, len(states) - 1, _DRAWS).round().astype(int))]
-    drawn = zip(some, sampled_nodes(problem, some, seed), strict=True)
-    counts = (missed_and_seen(observed, state.parents[None], own[None])[0] for state, own in drawn)
+    drawn = _placed_and_drawn(problem, some, seed)
+    counts = [own.T.astype(np.float64) for cells, nodes in drawn for own in cells.missed_and_seen(nodes)]
     return [(missed, seen) for missed, seen in counts]

@@ -11,11 +11,13 @@ from syclade.fallback.shares.gibbs import power_tables
 from syclade.host.chains.cells_at_nodes import (
     NUMBERS_OF_PLACES,
     CellsAtNodes,
+    Drawn,
     NumpyCells,
     at_places,
     cells_by_column,
     factors_of_product,
     labels_at,
+    of_labels,
     parts_of_numbers,
     relabelled,
     shares_from_logs,
@@ -36,7 +38,7 @@ __all__ = ["NativeCells", "make_cells", "share_kernels"]
 _MOST_BYTES = 2**27
 """Most memory of the numbers of all chains at once, unless one chain has more."""
 
-_OF_SHARES = ("place", "compare", "swap", "draw", "total")
+_OF_SHARES = ("place", "compare", "swap", "draw", "tally", "total")
 """Kernels of draws of shares, and of swaps before them."""
 
 _OF_REALS = ("swap", "draw")
@@ -48,6 +50,7 @@ _FEW_SCORES = {
     "swap": 2**16,
     "relocate": 2**17,
     "draw": 2**19,
+    "tally": 2**20,
     "total": 2**20,
 }
 """Scores, of all chains, below which threads take longer than a kernel saves by them."""
@@ -120,7 +123,7 @@ class NativeCells:
         bytes_of_slot = 12 * blocks * LANES * problem.nodes
         self.most = max(1, min(chains, _MOST_BYTES // bytes_of_slot))
         octaves, upper, lower = power_tables()
-        numbers = [sizes[name] for name in SIZES[:3]] + [problem.scale_bits, spare, 1]
+        numbers = [sizes[name] for name in SIZES[:3]] + [problem.scale_bits, spare, 1, problem.classes - 1]
         contents = {
             "sizes": np.array(numbers),
             "observed": _in_blocks(problem.observed, problem.classes - 1),
@@ -162,7 +165,7 @@ class NativeCells:
         arrays["weights"][: self._chains, :classes] = weights
         self._score()
 
-    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> Drawn:
         """See `CellsAtNodes.draw`."""
         arrays = self._engine.named
         some = slice(0, self._chains)
@@ -170,7 +173,15 @@ class NativeCells:
         arrays["numbers"][some] = numbers
         self._compare()
         self._launch("draw")
-        return labels_at(np.asarray(arrays["drawn"][some], dtype=np.int64), self._swapped)
+        nodes, counts = (np.array(arrays[name][some], dtype=np.int64) for name in ("drawn", "counts"))
+        return Drawn(labels_at(nodes, self._swapped), of_labels(counts, self._swapped))
+
+    def missed_and_seen(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See `CellsAtNodes.missed_and_seen`."""
+        arrays, some = self._engine.named, slice(0, self._chains)
+        arrays["drawn"][some] = nodes
+        self._launch("tally")
+        return np.array(arrays["shown"][some])
 
     def swap(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
         """See `CellsAtNodes.swap`."""

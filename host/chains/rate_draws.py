@@ -8,82 +8,16 @@ Source: docs/model.md, "Dropout of each mutation".
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.cells_at_nodes import cells_by_column
 from syclade.host.chains.shares import log2_gamma
 from syclade.host.data.model.dropout import class_weights, draw_common_beta
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.trees.tree import ancestor_matrix
 
-__all__ = ["Observed", "RateDraws", "missed_and_seen", "observed_in"]
+__all__ = ["RateDraws"]
 
 _MISSED, _SEEN = 0, 1
-
-
-class Observed(NamedTuple):
-    """Values of the distinct columns, and which cells have these columns.
-
-    Attributes:
-        column_of: int32, shape (cells,): the column of each cell, in the order of `cells_by_column`.
-        first: int64, shape (columns + 1,): the first cell of each column, and the number of cells.
-        shown: bool, shape (2, columns, n): whether a column misses a mutation, and whether it shows it.
-        rows: float32, shape (columns, 2 n): the same, for products.
-    """
-
-    column_of: NDArray[np.int32]
-    first: NDArray[np.int64]
-    shown: NDArray[np.bool_]
-    rows: NDArray[np.float32]
-
-
-def observed_in(problem: Problem) -> Observed:
-    """Return what the cells of a problem show."""
-    own = problem.observed.T
-    known = own < problem.classes - 1
-    shown = np.stack([known & (own % 2 == value) for value in (_MISSED, _SEEN)])
-    rows = shown.transpose(1, 0, 2).reshape(problem.columns, -1).astype(np.float32)
-    first = np.append(0, np.cumsum(problem.multiplicity))
-    return Observed(cells_by_column(problem), first, shown, rows)
-
-
-def missed_and_seen(
-    observed: Observed, trees: NDArray[np.int32], nodes: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return how often each mutation was missed and seen in the cells that have it: float64, (chains, 2, n).
-
-    All numbers are whole, so that sums are exact in any order.
-
-    Args:
-        observed: what the cells show.
-        trees: int32, shape (chains, n + 1).
-        nodes: int64, shape (chains, cells): node of each cell, in the order of `cells_by_column`.
-    """
-    at_or_above = np.array([ancestor_matrix(tree)[:-1] for tree in trees])
-    if trees.shape[1] > nodes.shape[1]:
-        has = [np.ascontiguousarray(above.T)[own] for above, own in zip(at_or_above, nodes, strict=True)]
-        values = observed.shown[:, observed.column_of]
-        return np.array([(own & values).sum(axis=1) for own in has], dtype=np.float64)
-    at_nodes = _shown_at_nodes(observed, nodes, trees.shape[1])
-    found = np.einsum("cgv,cvsg->csg", at_or_above.astype(np.float32), at_nodes)
-    return np.asarray(found, dtype=np.float64)
-
-
-def _shown_at_nodes(observed: Observed, nodes: NDArray[np.int64], count: int) -> NDArray[np.float32]:
-    """Return how many cells at each node miss each mutation, and show it: (chains, nodes, 2, n).
-
-    Up to 2^24 cells, whole numbers are exact.
-    """
-    from scipy.sparse import csc_array
-
-    chains = len(nodes)
-    places = (nodes + count * np.arange(chains)[:, None]).T.ravel()  # of the cells of a column together
-    entries = np.ones(nodes.size, dtype=np.float32), places, chains * observed.first
-    found = csc_array(entries, shape=(chains * count, len(observed.rows))) @ observed.rows
-    return np.asarray(found).reshape(chains, count, 2, -1)
 
 
 class RateDraws:
@@ -97,22 +31,18 @@ class RateDraws:
 
     def __init__(self, problem: Problem, fp_rate: float, groups: NDArray[np.int64]) -> None:
         self._problem, self._fp_rate, self._groups = problem, fp_rate, groups
-        self._observed, self._count = observed_in(problem), int(groups.max()) + 1
+        self._count = int(groups.max()) + 1
 
-    def counts(self, trees: NDArray[np.int32], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def counts(self, found: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how often the mutations of each group were missed and seen: float64, (chains, 2, groups).
 
         Args:
-            trees: int32, shape (chains, n + 1).
-            nodes: int64, shape (chains, cells): node of each cell, in the order of `cells_by_column`.
+            found: the same for each mutation, as `CellsAtNodes.missed_and_seen` returns it.
         """
-        found = missed_and_seen(self._observed, trees, nodes)
-        return np.array(
-            [
-                [np.bincount(self._groups, weights=one, minlength=self._count) for one in both]
-                for both in found
-            ]
-        )
+        rows = found.transpose(0, 2, 1).reshape(-1, len(self._groups))
+        groups = self._groups + self._count * np.arange(len(rows))[:, None]
+        summed = np.bincount(groups.ravel(), rows.ravel(), self._count * len(rows))
+        return summed.reshape(len(found), 2, self._count).astype(np.float64)
 
     def common(self, counts: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the shapes of each chain's common Beta, drawn given `counts`: float64, (chains, 2).

@@ -265,9 +265,12 @@ class UniformNumbers:
         """Return the next numbers of each chain: float64, shape (chains, count)."""
         end = self._used + count
         if end > self._drawn.shape[1]:
-            more = max(self._block, end - self._drawn.shape[1])
-            new = np.stack([uniform_numbers(generator, more) for generator in self._generators])
-            self._drawn = np.concatenate((self._drawn[:, self._used :], new), axis=1)
+            left = self._drawn[:, self._used :]
+            more, kept = max(self._block, end - self._drawn.shape[1]), left.shape[1]
+            self._drawn = np.empty((len(self._generators), kept + more))
+            self._drawn[:, :kept] = left
+            for row, generator in zip(self._drawn, self._generators, strict=True):
+                row[kept:] = uniform_numbers(generator, more)
             self._used, end = 0, count
         taken = self._drawn[:, self._used : end]
         self._used = end

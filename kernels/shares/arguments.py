@@ -30,6 +30,7 @@ SIZES = (
     "fraction",  # f: scores are in units of 2^-f octave
     "spare",  # bits by which powers in the sum score are shorter than 24
     "factors",  # ratios of likelihoods whose product is a normal number
+    "nothing",  # class of no evidence, the last one
 )
 
 ARGUMENTS = (
@@ -49,6 +50,10 @@ ARGUMENTS = (
     Argument("turns", SETTING, "int32", ("slots", "mutations"), "order of the nodes in swaps"),
     Argument("uniform", SETTING, "float64", ("slots", "swaps"), "uniform numbers, two per node"),
     Argument("drawn", INFO, "int32", ("slots", "cells"), "OUT node of each cell"),
+    Argument("counts", INFO, "int64", ("slots", "nodes"), "OUT number of cells at each node"),
+    Argument(
+        "shown", INFO, "int64", ("slots", "mutations", 2), "OUT cells with a mutation that miss and show it"
+    ),
     Argument("total", INFO, "int64", ("slots",), "OUT score of the tree with its shares"),
     Argument("label", INFO, "int32", ("slots", "nodes"), "OUT mutation of each node after swaps"),
     Argument("order", SCRATCH, "int32", ("slots", "nodes"), "the nodes in preorder"),

@@ -1,4 +1,4 @@
-"""Kernels of the Gibbs steps of shares: likelihoods of cells at all nodes, a draw of nodes, and the score.
+"""Kernels of Gibbs steps: likelihoods of cells at all nodes, draws of nodes, counts of cells, and scores.
 
 The numbers of a node are side by side, columns in blocks of `LANES`, so that a pass over nodes reads memory
 in order. `fallback/shares/gibbs.py` mirrors the kernels; sums of real numbers are in the order of the nodes,
@@ -14,7 +14,7 @@ from syclade.kernels.shares.arguments import GROUP, LANES, OCTAVES, SIZES, TABLE
 from syclade.kernels.target import address, control, device_function, lane_sum, maximum
 from syclade.kernels.target.reals import Reals
 
-_BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE, _FACTORS = (address(at) for at in range(len(SIZES)))
+_BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE, _FACTORS, _NOTHING = (address(at) for at in range(len(SIZES)))
 _0, _1 = control(0), control(1)
 _WIDTH, _GROUP, _CLASSES, _LANES = address(LANES), address(GROUP), address(256), control(LANES)
 _LAST = np.int64(OCTAVES - 1)
@@ -186,9 +186,11 @@ def make_draw(reals: Reals, **_others: int) -> Any:
         lane,  # IN address
         given,  # IN OUT the arrays of `ARGUMENTS`
     ):
-        """Draw the nodes of the cells, a group of columns after the other."""
-        of_slot = slot * address(given.sizes[_CELLS])
-        ends = slot * address(given.sizes[_NODES]) * _GROUP
+        """Draw the nodes of the cells, a group of columns after the other, and count the cells at each."""
+        of_slot, at_nodes = slot * address(given.sizes[_CELLS]), slot * address(given.sizes[_NODES])
+        ends = at_nodes * _GROUP
+        for node in range(given.sizes[_NODES]):
+            given.counts[at_nodes + address(node)] = np.int64(0)
         columns = given.sizes[_BLOCKS] * _LANES
         for first in range(_0, columns, control(GROUP)):
             count = min(control(GROUP), columns - first)
@@ -197,9 +199,56 @@ def make_draw(reals: Reals, **_others: int) -> Any:
                 here = address(first + column)
                 for cell in range(given.cell[here], given.cell[here + address(1)]):
                     at = of_slot + address(cell)
-                    given.drawn[at] = np.int32(node_at(given, ends + address(column), given.numbers[at]))
+                    node = node_at(given, ends + address(column), given.numbers[at])
+                    given.drawn[at] = np.int32(node)
+                    given.counts[at_nodes + address(node)] += np.int64(1)
 
     return draw
+
+
+def make_tally(**_others: int) -> Any:
+    """Return the kernel that counts how often each mutation is missed and seen in the cells that have it."""
+
+    @device_function
+    def count_on_path(
+        given,  # IN OUT the arrays of `ARGUMENTS`
+        slot,  # IN address
+        column,  # IN address
+        node,  # IN control: where the cells are
+        cells,  # IN int64: number of cells of this column
+    ):
+        """Count the cells of a column at a node for each mutation that they have."""
+        nodes, blocks = given.sizes[_NODES], given.sizes[_BLOCKS]
+        of_slot, root = slot * address(nodes), nodes - _1
+        while node != root:
+            observed = control(given.observed[address(node) * address(blocks) * _WIDTH + column])
+            if observed < given.sizes[_NOTHING]:
+                mutation = slot * address(root) + address(node)
+                given.shown[mutation * address(2) + address(observed & _1)] += cells
+            node = control(given.parents[of_slot + address(node)])
+
+    @device_function
+    def tally(
+        slot,  # IN address
+        lane,  # IN address
+        given,  # IN OUT the arrays of `ARGUMENTS`
+    ):
+        """Count the cells of each column on the paths to their nodes, those of equal nodes together."""
+        of_slot, root = slot * address(given.sizes[_CELLS]), given.sizes[_NODES] - _1
+        start = slot * address(root) * address(2)
+        for at in range(root + root):
+            given.shown[start + address(at)] = np.int64(0)
+        for column in range(given.sizes[_BLOCKS] * _LANES):
+            here, node, cells = address(column), root, np.int64(0)
+            for cell in range(given.cell[here], given.cell[here + address(1)]):
+                own = control(given.drawn[of_slot + address(cell)])
+                if own != node:
+                    count_on_path(given, slot, here, node, cells)
+                    node, cells = own, np.int64(0)
+                cells = cells + np.int64(1)
+            count_on_path(given, slot, here, node, cells)
+
+    return tally
 
 
 def make_total(**_others: int) -> Any:

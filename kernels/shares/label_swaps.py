@@ -17,7 +17,7 @@ from syclade.kernels.tails.arithmetic import log
 from syclade.kernels.target import address, control, device_function
 from syclade.kernels.target.reals import Reals
 
-_BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE, _FACTORS = (address(at) for at in range(len(SIZES)))
+_BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE, _FACTORS, _ = (address(at) for at in range(len(SIZES)))
 _0, _1 = control(0), control(1)
 _CLASSES = address(256)
 _MOST = control(MOST_CHANGED)

@@ -19,7 +19,6 @@ from syclade.host.chains.cells_at_nodes import (
 )
 from syclade.host.chains.native_cells import NativeCells, make_cells
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.rate_draws import missed_and_seen, observed_in
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import node_scores, score_named, sum_definition
 from syclade.host.chains.shares import LOWEST_OCTAVE
@@ -68,8 +67,10 @@ def test_native_code_has_the_bits_of_numpy_and_the_scores_of_the_definition(
     numpy: CellsAtNodes = NumpyCells(problem, spare)
     for one in (native, numpy):
         place_cells(one, states, rates)
-    nodes = numpy.draw(log_shares, numbers)
-    np.testing.assert_array_equal(native.draw(log_shares, numbers), nodes)
+    nodes, counts = numpy.draw(log_shares, numbers)
+    for found, expected in zip(native.draw(log_shares, numbers), (nodes, counts), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert counts.tolist() == [[(own == node).sum() for node in range(problem.nodes)] for own in nodes]
     np.testing.assert_array_equal(native.totals(log_shares), numpy.totals(log_shares))
     column_of = np.sort(problem.column_of)
     for chain, (state, own) in enumerate(zip(states, rates, strict=True)):
@@ -92,7 +93,7 @@ def test_native_code_is_taken_where_the_package_has_it() -> None:
 
 @pytest.mark.parametrize(("mutations", "cells"), [(3, 500), (12, 30), (30, 12), (1, 1)])
 def test_missed_and_seen_mutations_are_counted_as_they_are_defined(mutations: int, cells: int) -> None:
-    """Of two chains; by nodes where these are fewer than cells, else by cells."""
+    """By compiled code and in numpy, of two chains; cells of equal columns at nodes in turns, too."""
     rng = np.random.default_rng(1)
     values = rng.choice(4, (mutations, cells), p=(0.4, 0.3, 0.1, 0.2)).astype(np.uint8)
     problem = make_problem(matrix_from_array(values), replace(RATES, merge_homozygous=True))
@@ -101,8 +102,13 @@ def test_missed_and_seen_mutations_are_counted_as_they_are_defined(mutations: in
     for seed in range(3):
         trees = np.array([initial_state(plan, seed, chain).parents for chain in range(2)])
         nodes = rng.integers(0, mutations + 1, (2, cells))
-        found = missed_and_seen(observed_in(problem), trees, nodes)
-        for tree, own_nodes, (missed, seen) in zip(trees, nodes, found, strict=True):
+        weights = np.tile(np.array(problem.rates.weights), (2, 1))
+        found = []
+        for one in (NativeCells(problem, 2, 0), NumpyCells(problem)):
+            one.place(trees, weights)
+            found.append(one.missed_and_seen(nodes))
+        np.testing.assert_array_equal(found[0], found[1])
+        for tree, own_nodes, (missed, seen) in zip(trees, nodes, found[0].swapaxes(1, 2), strict=True):
             above = ancestor_matrix(tree)
             for row in range(mutations):
                 own = [sorted_values[row, cell] for cell in range(cells) if above[row, own_nodes[cell]]]
@@ -131,10 +137,12 @@ def test_kernels_in_threads_have_the_bits_of_one_thread(monkeypatch: pytest.Monk
         native = NativeCells(problem, 4, spare)
         place_cells(native, states, [state.rates for state in states])
         label = native.swap(log_shares, swaps)
-        nodes = native.draw(log_shares, cells)
+        nodes, counts = native.draw(log_shares, cells)
         return [
             label.tolist(),
             nodes.tolist(),
+            counts.tolist(),
+            native.missed_and_seen(nodes).tolist(),
             native.relocate(nodes, places).tolist(),
             native.totals(log_shares).tolist(),
         ]
