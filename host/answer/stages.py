@@ -138,14 +138,14 @@ def _add_consensus(
         enough: whether the samples are enough by their diagnostics.
     """
     best = draft.best
+    doublets = None if best.assignment.doublets is None else best.assignment.doublets.rate
     consensus = best.kind.consensus(
-        samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
+        samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates, doublets
     )
     if consensus is None:
         return
     consensus = replace(consensus, enough=enough)
     draft.unplaced = consensus.unplaced
-    doublets = None if best.assignment.doublets is None else best.assignment.doublets.rate
     specimens = None
     if (labels := request.labels) is not None:
         consensus = replace(consensus, labels=labels.columns)
@@ -153,7 +153,7 @@ def _add_consensus(
         if labels.specimens and (specimen_of >= 0).any():
             published = published_consensus(consensus, doublets)
             specimens = draw_on_clones(published, specimen_of, len(labels.specimens), request.seed)
-    draft.add(ConsensusFinding(consensus.with_cells(doublets, specimens)))
+    draft.add(ConsensusFinding(consensus.with_cells(specimens)))
 
 
 def reporting_tree(

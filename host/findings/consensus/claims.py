@@ -41,6 +41,9 @@ _REPLICATES, _ROUNDS = 40, 15
 _FEWEST_CELLS, _MOST_CELLS, _WORK = 50, 2000, 2**20
 """Fewest and most cells that are compared, and most products of mutations, clones and cells."""
 
+_FEWEST_MISSED = 5.0
+"""Fewest missed mutations of all cells from which it shows that some cells miss more."""
+
 _TINY = 1e-9
 
 
@@ -118,7 +121,7 @@ def spread_of_dropout(
     fn_rates: NDArray[np.float64] | None = None,
     without: NDArray[np.bool_] | None = None,
 ) -> Spread | None:
-    """Return how much the cells differ in dropout; None if too few can be compared.
+    """Return how much the cells differ in dropout; None if too few can be compared, or hardly miss anything.
 
     A cell that misses the last mutation of its clone seems to be of the clone above, with fewer misses, so
     the variance is below the binomial one. Cells simulated on the same clones, with the same values
@@ -143,6 +146,8 @@ def spread_of_dropout(
     shares = np.full(tree.clones, 1.0 / tree.clones)
     for _ in range(_ROUNDS):
         shares = model.places(values, shares).mean(axis=1)
+    if model.misses(values, shares).missed.sum() < _FEWEST_MISSED:
+        return None
     found = model.spread(values, shares)
     generator = np.random.Generator(np.random.Philox(matrix.n_cells))
     equal = np.array(
@@ -152,6 +157,19 @@ def spread_of_dropout(
     if not error:
         return None
     return Spread(found / float(equal.mean()), (found - float(equal.mean())) / error)
+
+
+class _Misses(NamedTuple):
+    """Mutations that cells miss, of those that can tell.
+
+    Attributes:
+        known: float64, shape (n, cells): probability that a cell has a mutation, of which it has a value.
+        missed, expected: float64, shape (cells,): mutations that it misses, and that are expected.
+    """
+
+    known: NDArray[np.float64]
+    missed: NDArray[np.float64]
+    expected: NDArray[np.float64]
 
 
 class _Model(NamedTuple):
@@ -178,14 +196,19 @@ class _Model(NamedTuple):
 
     def spread(self, values: NDArray[np.uint8], shares: NDArray[np.float64]) -> float:
         """Return the variance of the numbers of missed mutations of the cells beside the binomial one."""
+        known, missed, expected = self.misses(values, shares)
+        scale = missed.sum() / max(expected.sum(), _TINY)
+        rates = np.minimum(self.missed * scale, 0.99)
+        binomial = (known * rates * (1.0 - rates)).sum()
+        return float(((missed - scale * expected) ** 2).sum() / max(binomial, _TINY))
+
+    def misses(self, values: NDArray[np.uint8], shares: NDArray[np.float64]) -> _Misses:
+        """Return what the cells miss that can tell: those with enough mutations."""
         present = self.has @ self.places(values, shares)
         known = present * (values != _MISSING)
-        missed, expected = (present * (values == 0)).sum(axis=0), (known * self.missed).sum(axis=0)
         tell = known.sum(axis=0) >= _TELLING
-        scale = missed[tell].sum() / max(expected[tell].sum(), _TINY)
-        rates = np.minimum(self.missed * scale, 0.99)
-        binomial = (known * rates * (1.0 - rates)).sum(axis=0)[tell].sum()
-        return float(((missed - scale * expected)[tell] ** 2).sum() / max(binomial, _TINY))
+        known, lost = known[:, tell], (present * (values == 0))[:, tell]
+        return _Misses(known, lost.sum(axis=0), (known * self.missed).sum(axis=0))
 
     def drawn(
         self, values: NDArray[np.uint8], shares: NDArray[np.float64], generator: np.random.Generator

@@ -99,6 +99,7 @@ class CloneConsensus:
         unplaced: mutations and cells that are not in the tree.
         truth: agreement with the true tree (`agreement_with`), if it was given.
         fn_rates: float64, rates of false negatives of the placed mutations; None for that of `rates`.
+        doublets: rate of doublets, by which claims are judged; None if all cells are single.
         shared: up to `SEEDING_TREES` sampled trees of these mutations with shares of their nodes; None for
             samples without shares.
         labels: labels of all cells, by their names.
@@ -121,6 +122,7 @@ class CloneConsensus:
     unplaced: Unplaced = field(default_factory=Unplaced)
     truth: Mapping[str, Agreement] | None = None
     fn_rates: NDArray[np.float64] | None = None
+    doublets: float | None = None
     shared: SharedTrees | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unobserved: NDArray[np.bool_] | None = None
@@ -249,7 +251,9 @@ class CloneConsensus:
     def contradictions(self) -> list[Contradiction]:
         """Claims on pairs of mutations that the cells contradict, most cells first; not those kept back."""
         evident = evident_in(self.placed, self.rates)
-        found = contradictions_in(self.relations, self.pair_counts, self.call_rates, self.fn_rates, evident)
+        found = contradictions_in(
+            self.relations, self.pair_counts, self.call_rates, self.fn_rates, evident, self.doublets
+        )
         return [one for one in found if one not in self.kept_back]
 
     @cached_property
@@ -356,16 +360,15 @@ class CloneConsensus:
             raise MatrixError(f"the mutation {mutation!r} is {UNPLACED_MARK}", hint="it has no relation")
         raise MatrixError(f"the matrix has no mutation {mutation!r}", hint="take names of `mutations`")
 
-    def with_cells(self, doublets: float | None, specimens: SpecimenShares | None) -> CloneConsensus:
+    def with_cells(self, specimens: SpecimenShares | None) -> CloneConsensus:
         """Return the same for cells that may be doublets, or are of several specimens.
 
         Args:
-            doublets: rate of doublets; None if all cells are single.
             specimens: shares in specimens, each of which has its own; None if all cells are of one.
         """
-        if doublets is None:
+        if self.doublets is None:
             return replace(self, cells=replace(self.cells, specimens=specimens))
-        cells = cells_on(self.tree, self.placed, self.rates, self.fn_rates, doublets, specimens)
+        cells = cells_on(self.tree, self.placed, self.rates, self.fn_rates, self.doublets, specimens)
         return replace(self, cells=cells)
 
     def to_newick(self) -> str:

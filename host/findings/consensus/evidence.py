@@ -276,6 +276,7 @@ def unsupported_in(
     rates: Rates,
     fn_rates: NDArray[np.float64] | None = None,
     evident: Evident | None = None,
+    doublets: float | None = None,
 ) -> list[Contradiction]:
     """Return the claims that most of their own telling cells contradict, of five or more.
 
@@ -291,9 +292,9 @@ def unsupported_in(
     Args:
         relations: relations of the mutations in the samples.
         counts: of the same mutations.
-        rates, fn_rates, evident: as for `contradictions_in`.
+        rates, fn_rates, evident, doublets: as for `contradictions_in`.
     """
-    expected = _most_errors(counts, rates, fn_rates)
+    expected = _most_errors(counts, rates, fn_rates, doublets)
     if fn_rates is not None:
         few = counts.both < _SUPPORTED * counts.with_second
         expected["before"] = np.where(few, float(fn_rates.mean()) * counts.with_second, expected["before"])
@@ -329,13 +330,14 @@ def _chance_of_part(part: float, error: float, count: int) -> float:
 
 
 def _most_errors(
-    counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None
+    counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None, doublets: float | None
 ) -> dict[str, NDArray[np.float64]]:
     """Return how many cells contradict a true claim by errors, at most: by relation, shape (n, n).
 
     Where one mutation is before another, a cell with the second lacks the first only by an error: a false
     negative of the first, or a false positive of the second. Where they are apart, a cell with one of them
-    has a false positive of the other. Rates are those of the run, or the highest that the cells of each
+    has a false positive of the other, or is a doublet of a cell with each (a doublet with the later of two
+    mutations has the earlier one, too). Rates are those of the run, or the highest that the cells of each
     mutation allow, where these are lower.
     """
     count = len(counts.both)
@@ -346,8 +348,17 @@ def _most_errors(
     of_second = false[:, np.newaxis] * counts.with_second
     return {
         "before": missed[:, np.newaxis] * counts.with_second + false * (unlike + counts.neither),
-        "apart": of_second + of_second.T,
+        "apart": of_second + of_second.T + (doublets or 0.0) * _in_pairs(counts),
     }
+
+
+def _in_pairs(counts: PairCounts) -> NDArray[np.float64]:
+    """Return how many cells would show both mutations if each were a doublet, of cells that have one at most.
+
+    Either cell of it may have either mutation: the parts of the cells in which these are seen multiply.
+    """
+    cells = np.maximum(counts.with_second + counts.only + counts.neither, 1)
+    return np.asarray(2.0 * counts.with_second * (counts.with_second.T / cells))
 
 
 def _highest_part(*groups: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.float64]:
@@ -385,6 +396,7 @@ def contradictions_in(
     rates: Rates,
     fn_rates: NDArray[np.float64] | None = None,
     evident: Evident | None = None,
+    doublets: float | None = None,
 ) -> list[Contradiction]:
     """Return the claims that a fifth or more of the telling cells contradict, beyond what errors explain.
 
@@ -396,9 +408,10 @@ def contradictions_in(
         rates: the error rates.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
         evident: how evident a contradiction is by evidence, which has to agree; None for calls.
+        doublets: rate of doublets; None if all cells are single.
     """
     pairs = max(1, len(counts.both) * (len(counts.both) - 1) // 2)
-    expected = _most_errors(counts, rates, fn_rates)
+    expected = _most_errors(counts, rates, fn_rates, doublets)
     against = [
         one
         for one in _claims(relations, counts, expected, _AGAINST)

@@ -78,6 +78,7 @@ def find_consensus(
     fn_rates: NDArray[np.float64] | None = None,
     known: CloneTree | None = None,
     shared: SharedTrees | None = None,
+    doublets: float | None = None,
 ) -> CloneConsensus | None:
     """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
 
@@ -95,6 +96,7 @@ def find_consensus(
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
         known: the consensus tree of the same samples without open pairs, if it was searched before.
         shared: sampled trees of the n mutations with shares of their nodes; None for samples without shares.
+        doublets: rate of doublets, which explain cells with mutations that are apart; None if all are single.
     """
     unplaced = unplaced or Unplaced()
     placed = unplaced.of_matrix(matrix)
@@ -105,7 +107,7 @@ def find_consensus(
     set_aside: list[SetAside] = []
     while True:
         searched = _search(
-            blocks, best, matrix, every, rates, call_rates, thresholds, unplaced, fn_rates, known
+            blocks, best, matrix, every, rates, call_rates, thresholds, unplaced, fn_rates, known, doublets
         )
         if (mutation := _to_set_aside(searched)) is None:
             break
@@ -136,6 +138,7 @@ def find_consensus(
         rates=rates,
         call_rates=call_rates,
         fn_rates=searched.fn_rates,
+        doublets=doublets,
         unplaced=unplaced,
         truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),
         shared=shared,
@@ -166,13 +169,15 @@ def _search(
     unplaced: Unplaced,
     fn_rates: NDArray[np.float64] | None,
     known: CloneTree | None,
+    doublets: float | None,
 ) -> _Searched:
     """Return the best tree of the placed mutations; arguments are those of `find_consensus`."""
     placed = unplaced.of_matrix(matrix)
     if fn_rates is not None:
         fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
     relations, counts = unplaced.of_relations(relations), count_pairs(placed)
-    kept_back = unsupported_in(relations, counts, call_rates, fn_rates, evident_in(placed, rates))
+    evident = evident_in(placed, rates)
+    kept_back = unsupported_in(relations, counts, call_rates, fn_rates, evident, doublets)
     pairs = [(one.first, one.second) for one in kept_back]
     unobserved = unobserved_in(relations, counts, placed.n_cells, thresholds)
     if known is not None and not pairs and unobserved is None:

@@ -101,8 +101,8 @@ class TreeKind:
         clones: (tree, unplaced mutations and cells) -> its clones without these, in preorder.
         judge: (samples, sampling, problem, mutations, cells) -> the samples, with their diagnostics.
         consensus: (samples, most likely tree, matrix, rates, true tree or None, unplaced mutations and cells,
-            rates of false negatives of the mutations or None) -> their consensus; None without
-            samples, or if these trees have none.
+            rates of false negatives of the mutations or None, rate of doublets or None) -> their consensus;
+            None without samples, or if these trees have none.
     """
 
     name: str
@@ -126,7 +126,16 @@ class TreeKind:
     clones: Callable[[Tree, Unplaced], list[Clone]]
     judge: Callable[[SampleStore, Sampling, Problem, Sequence[str], Sequence[str]], Sampled]
     consensus: Callable[
-        [Sampled, Parents, Matrix, ObservationModel, Parents | None, Unplaced, NDArray[np.float64] | None],
+        [
+            Sampled,
+            Parents,
+            Matrix,
+            ObservationModel,
+            Parents | None,
+            Unplaced,
+            NDArray[np.float64] | None,
+            float | None,
+        ],
         CloneConsensus | None,
     ]
 

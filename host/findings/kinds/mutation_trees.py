@@ -126,6 +126,7 @@ def _consensus(
     true: NDArray[np.int32] | None,
     unplaced: Unplaced,
     fn_rates: NDArray[np.float64] | None,
+    doublets: float | None,
 ) -> CloneConsensus | None:
     from syclade.host.findings.consensus.find_consensus import find_consensus
     from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
@@ -142,6 +143,7 @@ def _consensus(
         fn_rates=fn_rates,
         known=samples.clones,
         shared=samples.shared,
+        doublets=doublets,
     )
 
 

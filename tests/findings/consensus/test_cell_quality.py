@@ -32,3 +32,14 @@ def test_few_cells_are_not_compared() -> None:
     made = simulate(40, 8, 0.01, 0.2, 0.05, 1)
     assert spread_of_dropout(clone_tree_of(made.parents), made.matrix, Rates(0.01, 0.2)) is None
     assert not quality_warnings(None)
+
+
+@pytest.mark.parametrize(("missed", "compared"), [(0, False), (40, True)])
+def test_cells_that_miss_nothing_do_not_differ(missed: int, compared: bool) -> None:
+    """What a model says of them is a ratio of rounding errors."""
+    made = simulate(400, 4, 0.01, 0.05, 0.05, 3)
+    values = made.truth.copy()
+    rows, cells = np.nonzero(values)
+    values[rows[:missed], cells[:missed]] = 0
+    spread = spread_of_dropout(clone_tree_of(made.parents), matrix_from_array(values), Rates(0.01, 0.05))
+    assert (spread is not None) is compared

@@ -141,6 +141,20 @@ def test_a_high_rate_of_one_mutation_explains_no_claim_that_few_cells_support(
     assert bool(found) is kept_back
 
 
+@pytest.mark.parametrize(("doublets", "contradicted"), [(None, True), (0.005, True), (0.2, False)])
+def test_doublets_explain_cells_with_mutations_that_are_apart(
+    doublets: float | None, contradicted: bool
+) -> None:
+    """15 of 300 cells have both, as many as are expected at the last rate. An order has no such cells."""
+    counts = count_pairs(matrix_of(15, 47, 181, 57))
+    found = contradictions_in(relations_of(0.0, 0.0), counts, Rates(0.01, 0.1), doublets=doublets)
+    assert bool(found) is contradicted
+    assert contradictions_in(relations_of(1.0, 0.0), counts, Rates(0.01, 0.1), doublets=doublets)
+    half = count_pairs(matrix_of(14, 8, 180, 102))
+    kept_back = unsupported_in(relations_of(0.0, 0.0), half, Rates(0.01, 0.1), doublets=doublets)
+    assert bool(kept_back) is contradicted
+
+
 def with_odds(odds: Sequence[tuple[float, float]]) -> Matrix:
     """Return a matrix of two mutations with these log odds of each cell, whose calls are all 0."""
     table = np.array(odds).T
