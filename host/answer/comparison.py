@@ -41,6 +41,7 @@ from syclade.host.findings.consensus.given import (
 from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.ground.errors import OptionError, TableError, TreeError
+from syclade.host.ground.files import entries_of, is_file, is_folder
 from syclade.host.ground.values import ParsedJson, counted, shown
 
 __all__ = ["KINDS", "LIKELY", "PUBLISHED", "compare", "compare_many", "consensus"]
@@ -79,9 +80,9 @@ class _Sources:
             reading = _reading(source.mutations, source.cells, placed if published else None)
             return named_trees_in(text, self._named(reading), "the result")
         path = Path(os.fspath(source))
-        if not path.is_dir():
+        if not is_folder(path):
             return read_named_trees(path, self.reading)
-        if (path / _SUMMARY).is_file():
+        if is_file(path / _SUMMARY):
             file, summary = self._of_result(path)
             return read_named_trees(file, self._named(_reading_of(summary, file.name == _CONSENSUS)))
         return [tree for file in _tree_files(path) for tree in read_named_trees(file, self.reading)]
@@ -97,9 +98,9 @@ class _Sources:
             edges = {labels[node] for node in source.assignment.node.tolist()}
             return cell_trees_in(source.to_newick(), "the result", edges)
         path = Path(os.fspath(source))
-        if not path.is_dir():
+        if not is_folder(path):
             return read_cell_trees(path)
-        if (path / _SUMMARY).is_file():
+        if is_file(path / _SUMMARY):
             file = self._of_result(path)[0]
             return read_cell_trees(file, _edges_in(path) if file.name == _TREE else None)
         files = _tree_files(path, [end for end in _ENDINGS if end not in (".gv", ".dot")])
@@ -123,7 +124,7 @@ class _Sources:
         if kind != self.kind:
             raise TreeError(f"the result has a tree of {kind}, not of {self.kind}", path=folder)
         file = folder / _CONSENSUS
-        return (file if self.which == PUBLISHED and file.is_file() else folder / _TREE), summary
+        return (file if self.which == PUBLISHED and is_file(file) else folder / _TREE), summary
 
 
 def likely_tree_in(folder: Path, kind: str) -> Path:
@@ -136,7 +137,7 @@ def likely_tree_in(folder: Path, kind: str) -> Path:
     Raises:
         TreeError: it is no folder of a result, or its tree is of another kind.
     """
-    if not (folder / _SUMMARY).is_file():
+    if not is_file(folder / _SUMMARY):
         raise TreeError(
             f"the folder has no {_SUMMARY}, so it is no result", path=folder, hint="give the file of a tree"
         )
@@ -146,7 +147,7 @@ def likely_tree_in(folder: Path, kind: str) -> Path:
 def _edges_in(folder: Path) -> set[str] | None:
     """Return the labels of the nodes below edges with mutations, in a folder with a tree of cells."""
     path = folder / CELL.table_name
-    if not path.is_file():
+    if not is_file(path):
         return None
     rows = csv.DictReader(io.StringIO(read_text(path, TableError)), delimiter="\t")
     return {row["edge"] for row in rows if row.get("edge")}
@@ -175,7 +176,7 @@ def _tree_files(folder: Path, endings: Sequence[str] = _ENDINGS) -> list[Path]:
     name."""
     found: dict[str, Path] = {}
     for ending in endings:
-        for file in folder.iterdir():
+        for file in entries_of(folder):
             if file.name.lower().endswith(ending):
                 found.setdefault(file.name[: -len(ending)], file)
     if not found:

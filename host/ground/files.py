@@ -12,15 +12,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from syclade.host.ground.atomic import Content, temporary_files
-from syclade.host.ground.errors import OutputError
+from syclade.host.ground.errors import OptionError, OutputError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.signals import uninterrupted
 from syclade.host.ground.values import path_of
 
 __all__ = [
+    "MISSING",
     "cannot",
     "check_file",
     "check_output",
+    "entries_of",
     "is_file",
     "is_folder",
     "move_files",
@@ -283,12 +285,16 @@ def _keys(path: Path) -> list[object]:
     return keys
 
 
+MISSING = "no such file"
+"""Why a path cannot be opened that is not there."""
+
+
 def problem_of(path: Path) -> str | None:
     """Return why a path cannot be opened, such as for want of permission; None if it exists."""
     try:
         path.stat()
     except FileNotFoundError:
-        return "no such file"
+        return MISSING
     except ValueError as problem:  # a null character
         return f"cannot be read: {problem}"
     except OSError as problem:
@@ -310,6 +316,18 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def entries_of(folder: Path) -> list[Path]:
+    """Return the files and folders in a folder.
+
+    Raises:
+        OptionError: it cannot be read, such as for want of permission.
+    """
+    try:
+        return list(folder.iterdir())
+    except OSError as problem:
+        raise OptionError(f"the folder {folder} cannot be read: {problem.strerror}") from problem
 
 
 def tsv_text(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:

@@ -20,6 +20,7 @@ from syclade.host.data.input.names import name_file_of
 from syclade.host.data.input.source import Source
 from syclade.host.findings.kinds import kind_named, weights_of
 from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.files import MISSING, entries_of, is_file, is_folder, problem_of
 from syclade.host.ground.options import (
     CODING,
     OPTIONS,
@@ -104,13 +105,15 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
         raise OptionError(f"{missing[0]} is an address", hint=DOWNLOAD)
     if missing:
         more = f" (nor {counted(len(missing) - 1, 'other input', 'other inputs')})" if missing[1:] else ""
+        if (problem := problem_of(Path(missing[0]))) != MISSING:
+            raise OptionError(f"{missing[0]}: {problem}")
         raise OptionError(f"there is no file or folder {missing[0]}{more}", hint=INPUTS)
     for one in given:
         path = Path(one)
         if not is_there(one):
-            files = sorted(file for file in _matching(path) if file.is_file() and _may_be_matrix(file))
+            files = sorted(file for file in _matching(path) if is_file(file) and _may_be_matrix(file))
         elif path.is_dir():
-            files = sorted(file for file in path.iterdir() if file.is_file() and _may_be_matrix(file))
+            files = sorted(file for file in entries_of(path) if is_file(file) and _may_be_matrix(file))
         else:
             files = [path]
         if not files:
@@ -131,7 +134,10 @@ def _matching(pattern: Path) -> Iterator[Path]:
     """Yield the paths that match a pattern: its first parts without one are the folder to look in."""
     parts = pattern.parts
     first = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
-    return Path(*parts[:first]).glob("/".join(parts[first:]))
+    folder = Path(*parts[:first])
+    if is_folder(folder):
+        entries_of(folder)  # which says why it cannot be read, unlike glob
+    return folder.glob("/".join(parts[first:]))
 
 
 def _may_be_matrix(file: Path) -> bool:

@@ -35,7 +35,7 @@ from syclade.host.findings.kinds import Tree, kind_named
 from syclade.host.findings.kinds.mutation_trees import recurrent_kind
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
-from syclade.host.ground.files import is_file
+from syclade.host.ground.files import MISSING, is_file, problem_of
 from syclade.host.ground.options import CODING, flag_of
 from syclade.host.ground.values import ParsedJson, excerpt
 
@@ -202,12 +202,15 @@ def files_in(folder: Path, matrix: Path | None = None, moved: str = MOVED) -> Re
         OptionError: this is no folder of a result.
     """
     if not is_file(folder / "summary.json"):
+        problem = problem_of(folder / "summary.json")
         what = (
             "is not there"
-            if not folder.exists()
+            if problem_of(folder) == MISSING
             else "is a file, not the folder of a result"
             if is_file(folder)
             else "has no summary.json, so it is not the folder of a result"
+            if problem in (None, MISSING)
+            else problem
         )
         hint = f"syclade infer makes one with {flag_of('out')}"
         if is_file(folder / "clades.tsv"):
@@ -386,11 +389,15 @@ def _read_again(files: ResultFiles) -> Matrix:
     moved = files.moved
     if path is None:
         raise OptionError("the run had its matrix from Python, so it is in no file", hint=moved)
-    if not path.exists():
-        raise OptionError(f"the matrix {path} is no longer there", hint=moved)
+    if problem := problem_of(path):
+        raise OptionError(
+            f"the matrix {path} {'is no longer there' if problem == MISSING else problem}", hint=moved
+        )
     coding = {name: given[name] for name in CODING if given.get(name) is not None}
     names = {name: given.get(name) for name in ("names", "cell_names")}
-    names = {name: value for name, value in names.items() if value is None or Path(str(value)).exists()}
+    names = {
+        name: value for name, value in names.items() if value is None or problem_of(Path(str(value))) is None
+    }
     try:
         with without_messages():  # the run has told them
             read = read_matrix(path, names.get("names"), cell_names=names.get("cell_names"), **coding)

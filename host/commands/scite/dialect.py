@@ -30,7 +30,7 @@ from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.samples.sampled import sample_lines
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError, OptionError, OutputError
-from syclade.host.ground.files import is_folder, missing_directory, write_files
+from syclade.host.ground.files import entries_of, is_folder, missing_directory, write_files
 from syclade.host.ground.output_folder import OutputFolder, output_folder
 
 __all__ = [
@@ -181,7 +181,7 @@ def _trees(folder: Path, base: str) -> list[str]:
     tree = re.compile(re.escape(base) + r"\d+\.(gv|newick)")
     if not is_folder(folder):
         return []
-    return sorted(path.name for path in folder.iterdir() if tree.fullmatch(path.name))
+    return sorted(path.name for path in entries_of(folder) if tree.fullmatch(path.name))
 
 
 def refuse_what_is_missing(call: SciteCall) -> None:
