@@ -267,7 +267,16 @@ def cumulative(moves: Sequence[Move], probabilities: Sequence[float]) -> tuple[i
     for weight in weights:
         so_far += weight
         sums.append(round(UNIT * so_far / total))
-    return (*sums[:-1], UNIT)
+    return _each_possible(weights, (*sums[:-1], UNIT))
+
+
+def _each_possible(weights: Sequence[float], ends: Sequence[int]) -> tuple[int, ...]:
+    """Return cumulative probabilities in which no weight above 0 is rounded to 0; the largest pays for it."""
+    parts = np.diff(ends, prepend=0)
+    lost = (parts == 0) & (np.array(weights) > 0)
+    parts[lost] = 1
+    parts[parts.argmax()] -= np.count_nonzero(lost)
+    return tuple(parts.cumsum().tolist())
 
 
 def _weights(probabilities: Iterable[object]) -> list[float]:

@@ -31,6 +31,7 @@ __all__ = [
     "options_from",
     "rates_of",
     "take",
+    "take_one_device",
     "take_rates",
 ]  # fmt: skip
 
@@ -146,6 +147,12 @@ def take(*names: str, **changes: object) -> Callable[[Command], Command]:
         return command
 
     return add
+
+
+def take_one_device(command: Command) -> Command:
+    """Add the options for one device and for threads to a command that does not share its work."""
+    one = take("device", help="Where to run; FILTER as 'syclade devices' lists it.")
+    return one(take("threads")(command))
 
 
 def take_rates(*names: str, required: bool = True) -> Callable[[Command], Command]:

@@ -17,7 +17,15 @@ from syclade.host.device.device import (
     native_device,
     own_devices,
 )
-from syclade.host.device.survey import Survey, cache_survey, cached_survey, stack_versions, survey, try_again
+from syclade.host.device.survey import (
+    Survey,
+    cache_survey,
+    cached_survey,
+    selection_words,
+    stack_versions,
+    survey,
+    try_again,
+)
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError, OptionError
 from syclade.host.ground.options import flag_of
@@ -141,9 +149,12 @@ def _matching(wanted: str, found: Survey) -> Device:
     if not names and found.is_cached:
         found = known_devices(refresh=True)
         names = _filters(wanted, found)
+    if "," in wanted:
+        raise DeviceError(f"{wanted!r} are several devices", hint="here one is taken: give one of them")
     if not names:
+        reason = found.problem or selection_words()
         raise DeviceError(
-            f"there is no device {wanted!r}" + (f": {found.problem}" if found.problem else ""),
+            f"there is no device {wanted!r}" + (f": {reason}" if reason else ""),
             hint="`syclade devices` tries every device again and lists them; "
             f"{flag_of('device', 'numpy')} always works",
         )

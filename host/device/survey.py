@@ -39,6 +39,7 @@ __all__ = [
     "cache_survey",
     "cached_survey",
     "probe_spirv",
+    "selection_words",
     "stack_versions",
     "survey",
     "try_again",
@@ -201,11 +202,16 @@ def survey() -> Survey:
 def _why_none() -> str:
     """Return why the runtime may list no device, to append to a message: its driver, or variables."""
     reasons = [] if version_of(CPU_DRIVER) else [f"its driver for processors, {CPU_DRIVER}, is not installed"]
-    hiding = [name for name in SELECTING if name != DRIVERS_VARIABLE]  # which hides only parts of a device
-    given = [f"{name}={os.environ[name]}" for name in hiding if os.environ.get(name)]
-    if given:
-        reasons.append(f"the environment selects devices by {', '.join(given)}")
+    if selection := selection_words():
+        reasons.append(selection)
     return f": {'; '.join(reasons)}" if reasons else ""
+
+
+def selection_words() -> str | None:
+    """Return how the environment hides devices of the SYCL runtime, as text; None if it does not."""
+    hiding = [name for name in SELECTING if name != DRIVERS_VARIABLE]  # which hides only parts of a device
+    given = [f"{name}={os.environ[name]}" for name in hiding if name in os.environ]
+    return f"the environment selects devices by {', '.join(given)}" if given else None
 
 
 def try_again(devices: Sequence[Device], filters: Iterable[str]) -> Survey:

@@ -174,7 +174,7 @@ NEEDS = (
         for name in ("seq_error", "allelic_dropout", "overdispersion", "error_overdispersion")),
     Need("FPGA cards", "image", "cards compile no kernels: export the stages, and make an image of them",
         of="stages in five kernels"),
-    Need("trace", "separate stages", "only these stages have a timeline"),
+    Need("trace", "separate stages", "only they and overlapping ones have a timeline"),
     Need("netcdf", "samples", "the file has the samples"),
     Need("netcdf", "out", "set the directory of the file"),
     Need("anndata", "out", "set the directory of the file"),

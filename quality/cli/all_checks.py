@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 @click.command("all")
 @check_options.reference_option
-@options.take("device", "threads")
+@options.take_one_device
 @check_options.limit_option
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of a chain; as SCITE's runs.")
 @check_options.mutations_option

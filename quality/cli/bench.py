@@ -34,7 +34,8 @@ Measured = tuple[Any, str, "Callable[[], Figure] | None"]
 
 
 @click.command("bench")
-@options.take("device", "threads", "encoding", "tree", "score")
+@options.take_one_device
+@options.take("encoding", "tree", "score")
 @options.take("learn_fn", help="Learn the rate of false negatives, as infer does.")
 @options.take("doublets", help="Rate of doublets of the input and of the chains.")
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")

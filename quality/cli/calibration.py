@@ -17,7 +17,7 @@ FILES = ("calibration.json", "calibration.png")
 
 
 @click.command("calibration")
-@options.take("device", "threads")
+@options.take_one_device
 @check_options.inputs_option("Inputs of each setting.", default=64, least=8)
 @click.option(
     "--setting",

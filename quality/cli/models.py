@@ -18,7 +18,7 @@ FILES = ("models.json", "models.tsv", "models.md")
 
 @click.command("models")
 @click.argument("matrices", type=options.INPUT_FILE, nargs=-1, required=True, metavar="MATRIX...")
-@options.take("device", "threads")
+@options.take_one_device
 @options.take("fp_rate", required=False, default=1e-3, help="Mean of the prior of false positives.")
 @options.take("fn_rate", required=False, default=0.2, help="Mean of the prior of false negatives.")
 @click.option("--chains", type=click.IntRange(min=1), default=4, show_default=True, help="Chains.")

@@ -78,7 +78,7 @@ FILES = ("peers.json", "peers.md")
     metavar="DIR",
     help="Folder of stored answers, of any program; new answers are added.",
 )
-@options.take("device", "threads")
+@options.take_one_device
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")

@@ -19,7 +19,7 @@ FILES = ("posterior.json", "posterior.png")
 
 
 @click.command("posterior")
-@options.take("device", "threads")
+@options.take_one_device
 @check_options.mutations_option
 @check_options.samples_option
 @click.option(

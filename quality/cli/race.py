@@ -24,7 +24,7 @@ FILES = ("race.json", "race.png")
 
 
 @click.command("race")
-@options.take("device", "threads")
+@options.take_one_device
 @click.option(
     "--size",
     "sizes",

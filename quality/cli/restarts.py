@@ -46,7 +46,8 @@ __all__ = ["command"]
     metavar="L",
     help="Steps of each chain. Without it a run stops as 'syclade infer' does.",
 )
-@options.take("device", "threads", "encoding", "seed", "json")
+@options.take_one_device
+@options.take("encoding", "seed", "json")
 def command(
     matrix: Any,
     chain_counts: tuple[int, ...],

@@ -21,7 +21,7 @@ KEPT = "inputs"
 
 @click.command("tost")
 @check_options.reference_option
-@options.take("device", "threads")
+@options.take_one_device
 @click.option(
     "--method",
     type=click.Choice(METHODS),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.moves import guide_entries, guide_from, make_guide, uniform_guide
+from syclade.host.chains.moves import MOVES, cumulative, guide_entries, guide_from, make_guide, uniform_guide
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.state import Event
 from syclade.host.data.model.rates import Rates
@@ -119,3 +119,10 @@ def test_a_guide_is_learned_from_the_later_half_of_each_chain() -> None:
         np.testing.assert_array_equal(found[name], table)
     of_late = unpacked(learned_guide(made.plan, made.silent, only_late)["guide_edges"])
     assert {pair for pair, _ in of_late.most_common(3)} == {(0, 1), (1, 2), (2, 3)}
+
+
+def test_no_weight_becomes_a_probability_of_0() -> None:
+    """Probabilities are in 1/65536."""
+    assert cumulative(MOVES, (1.0, 0.0, 5e-6)) == (65535, 65535, 65536)
+    assert cumulative(MOVES, (0.0, 1e-9, 1.0)) == (0, 1, 65536)
+    assert cumulative(MOVES, (0.5, 0.5, 0.0)) == (32768, 65536, 65536)

@@ -68,6 +68,19 @@ def test_devices_that_are_not_there(wanted: str) -> None:
     assert "syclade devices" in str(caught.value.hint)
 
 
+@pytest.mark.sycl
+def test_a_device_that_the_environment_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "opencl:fpga")
+    hidden = "there is no device 'cpu': the environment selects devices by ONEAPI_DEVICE_SELECTOR=opencl:fpga"
+    with pytest.raises(DeviceError, match=hidden):
+        choose_device("cpu")
+
+
+def test_several_devices_where_one_is_taken() -> None:
+    with pytest.raises(DeviceError, match="'cpu,native' are several devices"):
+        choose_device("cpu,native")
+
+
 def test_numpy_needs_no_probe(probe: FakeProbe) -> None:
     probe.does("exit 1")
     assert choose_device("numpy") is NUMPY

@@ -301,8 +301,12 @@ def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64], valu
     sums = np.zeros(columns.shape[1])
     for row in columns:
         sums += informative[row]
-    bound = float(np.max(sums, initial=0.0)) + 1.0
-    return min(MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))
+    most = float(np.max(sums, initial=0.0))
+    found = min(MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(most + 1.0)))
+    rounded = math.ldexp(most, found) + len(
+        columns
+    )  # weights are rounded, those of learned rates in two parts
+    return found - 1 if rounded >= 2**CELL_BITS else found
 
 
 @dataclass(frozen=True, eq=False)

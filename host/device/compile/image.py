@@ -135,8 +135,8 @@ class Image:
             )
         if any(self.constants[name] < needed[name] for name in CAPACITIES):
             raise DeviceError(
-                f"{self.path}: the image is for {_capacity(self.constants)}, the matrix needs "
-                f"{_capacity(needed)}",
+                f"{self.path}: the image is for {_capacity(self.constants)}, the matrix needs one for "
+                f"{_capacity(needed)} (sizes are in steps)",
                 hint="export for more cells and mutations",
             )
 

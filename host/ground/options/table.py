@@ -194,7 +194,8 @@ class Options(Values):
         "Exponent of the likelihood; 1 is usual.")
     move_probabilities: Sequence[float] | None = option(WEIGHTS,
         decides=True, flag="--move-probs", metavar="P L S", default=None, help=
-        "Weights of prune and reattach, swap labels, swap subtrees (default: 0.55 0.4 0.05); with --tree "
+        "Weights of prune and reattach, swap labels, swap subtrees (default: 0.55 0.4 0.05), in steps of "
+        "1/65536 of their sum; with --tree "
         "leaf, of prune and reattach, swap leaves, and 0 (default: 0.4 0.6 0).")
 
     samples: int | None = option(whole(1, 2**62 - 1), decides=True, metavar="K", default=None, help=

@@ -126,3 +126,12 @@ def test_no_score_is_above_the_most_positive() -> None:
 def test_a_problem_is_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         problem_of([[1, 0]]).mutations = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("mutations", "fp_rate"), [(29003, 9.500360689429319e-05), (3000, 1.28e-152)])
+def test_rounded_weights_do_not_reach_the_limit_of_a_cell(mutations: int, fp_rate: float) -> None:
+    """The sum of the weights themselves fits one bit more, which thousands of roundings take up."""
+    ones = matrix_from_array(np.ones((mutations, 1), dtype=np.uint8))
+    problem = make_problem(ones, Rates(fp_rate, 0.2))
+    assert problem.can_score(problem.rates) is None
+    assert problem.most_positive().max() > 2 ** (CELL_BITS - 2)

@@ -109,7 +109,7 @@ def _made(plan: Plan, encoding: AncestorEncoding) -> _Made:
     if nodes > MOST_NODES:
         raise OptionError(
             f"separate stages take {MOST_NODES} nodes, and this capacity has {nodes}",
-            hint=f"use {flag_of('stages', 'fused')}, or export for fewer mutations",
+            hint=f"infer with {flag_of('stages', 'fused')}; export them for fewer mutations",
         )
     parts: dict[str, Parts] = {
         "moves": tuple(move.device for move in plan.moves),
