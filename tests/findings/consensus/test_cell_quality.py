@@ -36,7 +36,7 @@ def test_few_cells_are_not_compared() -> None:
 
 @pytest.mark.parametrize(("missed", "compared"), [(0, False), (40, True)])
 def test_cells_that_miss_nothing_do_not_differ(missed: int, compared: bool) -> None:
-    """What a model says of them is a ratio of rounding errors."""
+    """Rounding errors alone would differ between the cells and the simulated ones."""
     made = simulate(400, 4, 0.01, 0.05, 0.05, 3)
     values = made.truth.copy()
     rows, cells = np.nonzero(values)
