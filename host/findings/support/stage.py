@@ -24,7 +24,7 @@ from syclade.host.chains.state import SUMMED_TREES, ChainState
 from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
-from syclade.host.findings.support.budget import CHAINS, FEW_MUTATIONS
+from syclade.host.findings.support.budget import CHAINS
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.of_samples import RatesOf, missed_in, rates_of_states, support_by
 from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide
@@ -149,8 +149,8 @@ def _has_dropout(planned: SupportPlan, counts: Missed | None) -> bool:
 
 
 def _tells_dropout_soon(planned: SupportPlan) -> bool:
-    """Return whether few rounds tell if mutations have rates of their own: those of large trees are long."""
-    return planned.problem.mutations > FEW_MUTATIONS and planned.shares and planned.groups is None
+    """Return whether few rounds tell if mutations have rates of their own: they are sampled again then."""
+    return planned.shares and planned.groups is None
 
 
 def _fits(planned: SupportPlan, rates_of: RatesOf | None, seed: int) -> Callable[..., bool] | None:

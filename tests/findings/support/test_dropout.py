@@ -84,14 +84,13 @@ def test_rates_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
-@pytest.mark.parametrize(("few", "steps"), [(7, 2048 << 2), (8, 2048 << 4)])
-def test_chains_of_large_trees_end_soon_where_rates_differ(
-    few: int, steps: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("dropout", "steps"), [("auto", 2048 << 2), ("shared", 2048 << 4)])
+def test_chains_end_soon_where_rates_differ(
+    dropout: str, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight mutations are many, or few: then, chains that are not enough go on to the end of their budget."""
+    """Otherwise, chains that are not enough go on to the end of their budget."""
     budget = Budget(1024, 2048, 4, 256)
     shorten_support(monkeypatch, budget)
-    monkeypatch.setattr(stage, "FEW_MUTATIONS", few)
     monkeypatch.setattr(rounds, "enough", lambda _sampled: False)
     monkeypatch.setattr(stage, "may_end", lambda *_others, **_more: False)
     done: list[tuple[bool, int]] = []
@@ -104,11 +103,12 @@ def test_chains_of_large_trees_end_soon_where_rates_differ(
         return support
 
     monkeypatch.setattr(stage, "_sampled", recorded)
-    found = infer.__wrapped__(simulated((0.01, 0.4)))
-    assert done == [(True, steps), (False, budget.most)]
+    found = infer.__wrapped__(simulated((0.01, 0.4)), dropout=dropout)
+    assert done == [(True, steps), *([(False, budget.most)] if dropout == "auto" else [])]
     assert found.support is not None
-    assert found.support.dropout is not None
-    assert found.support.dropout.log_bayes_factor > EVIDENT
+    assert (found.support.dropout is not None) == (dropout == "auto")
+    if found.support.dropout is not None:
+        assert found.support.dropout.log_bayes_factor > EVIDENT
 
 
 def test_one_rate_stays_one() -> None:
