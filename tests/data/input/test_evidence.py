@@ -156,6 +156,41 @@ def test_likelihoods_of_genotypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert found.values[:3].tolist() == [[0, 1], [1, 1], [0, 1]]
 
 
+def test_genotypes_without_numbers_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As files that were merged have of alleles of other cells; numbers may begin with their point."""
+    path = vcf(
+        tmp_path,
+        "C,G GT:PL 0/1:90,0,80,.,.,. 0/2:70,.,.,0,.,95",
+        "C,G GT:PL ./.:90,0,80,.,.,. 0/0:0,60,255,60,255,255",
+        "C GT:GL 0/0:0,-.3,-3 0/1:-2,0,-2",
+    )
+    expected = [
+        [phred(0, 80) / phred(90), 1.0],
+        [1.0, phred(0, 95) / phred(70)],
+        [phred(0, 80) / phred(90), phred(60, 255, 255) / phred(0, 60, 255)],
+        [1.0, phred(60, 255, 255) / phred(0, 60, 255)],
+        [phred(3, 30), phred(0, 20) / phred(20)],
+    ]
+    for file in with_bcf(path, monkeypatch):
+        found = syclade.read_matrix(file, evidence="likelihoods")
+        np.testing.assert_allclose(odds(found), np.log(expected), rtol=1e-6)
+
+
+@pytest.mark.parametrize("none", ["<NON_REF>", "<*>"])
+def test_alleles_that_are_none_do_not_change_likelihoods(
+    none: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A control: one that is an allele does, since genotypes with it are without the other one."""
+    plain = ("C GT:PL 0/0:0,3,30 0/1:30,0,30", "C PL 30,0 0,9")
+    more = ("0/0:0,3,30,90,90,90 0/1:30,0,30,90,90,90", "30,0,40 0,9,40")
+    expected = odds(syclade.read_matrix(vcf(tmp_path, *plain), evidence="likelihoods"))
+    path = vcf(tmp_path, f"C,{none} GT:PL {more[0]}", f"C,{none} PL {more[1]}")
+    for file in with_bcf(path, monkeypatch):
+        np.testing.assert_allclose(odds(syclade.read_matrix(file, evidence="likelihoods")), expected)
+    other = odds(syclade.read_matrix(vcf(tmp_path, f"C,G GT:PL {more[0]}"), evidence="likelihoods"))
+    assert (abs(other[0] - expected[0]) > 0.6).all()
+
+
 def test_likelihoods_of_haploid_genotypes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = vcf(tmp_path, "C GT:PL 1:33,0 0:0,12", "C GT:PL 1:40,0 .:0,0", "C PL 40,0 .")
     expected = np.log(10) / 10 * np.array([[33, -12], [40, 0], [40, 0]])
@@ -251,6 +286,7 @@ def test_reads_of_other_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("C GT:AD:DP 0/0:0:9 0/1:12:7", ":11: mutation 1 has 12 alternate reads of 7 in cell 2"),
         ("C GT:AD 0/0:4 0/1:5", ":11: the record has no AD"),
         ("C,G GT:AD 0/0:4,3 0/1:5,3", ":11: the record has 2 numbers of AD, not 3"),
+        ("C,G GT:AD:DP 0/1:30:50 0/2:20:40", ":11: the record has 1 number of AD, not 3"),
         ("C GT:AD 0/0:1.5,3 0/1:5,3", ":11: mutation 1 has 3 alternate reads of 4.5"),
         ("C GT:AD 0/0:4000000,3e9 0/1:5,3", ":11: mutation 1 has 3e.09 alternate reads"),
     ],
@@ -258,6 +294,32 @@ def test_reads_of_other_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_reads_of_records_that_are_wrong(tmp_path: Path, record: str, words: str) -> None:
     with pytest.raises(MatrixError, match=words):
         syclade.read_matrix(vcf(tmp_path, record), evidence="reads")
+
+
+def test_shares_of_reads_need_a_number_for_each_allele(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in with_bcf(vcf(tmp_path, "C,G GT:AD:DP 0/1:30,0:50 0/2:0,20:40"), monkeypatch):
+        for option in ("min_vaf", "vaf_ref", "vaf_het", "vaf_hom"):
+            with pytest.raises(MatrixError, match="has 2 numbers of AD, not 3"):
+                syclade.read_matrix(path, **{option: 20.0})
+        assert syclade.read_matrix(path).values.tolist() == [[1, 0], [0, 1]], "the control: calls alone"
+
+
+def test_numbers_of_reads_that_are_partly_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DP has those that AD lacks, and AD those that DP lacks, each of the same cell."""
+    records = ("C GT:AD:DP 0/1:.,5:22 0/0:7,.:9", "C GT:AD:DP 0/1:10,12:. 0/0:20,0:20")
+    for path in with_bcf(vcf(tmp_path, *records), monkeypatch):
+        found = syclade.read_matrix(path, evidence="reads")
+        assert reads(found) == ([[5, 0], [12, 0]], [[22, 0], [22, 20]])
+        assert syclade.read_matrix(path, min_depth=15).values.tolist() == [[1, 3], [1, 0]]
+
+
+def test_records_without_genotypes_that_have_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in with_bcf(vcf(tmp_path, "C AD:DP 2,3:5 9,0:9"), monkeypatch):
+        with pytest.raises(MatrixError, match="no record has genotypes") as refused:
+            syclade.read_matrix(path)
+        assert "--evidence reads uses" in str(refused.value.hint)
 
 
 def test_reads_of_tables(tmp_path: Path) -> None:

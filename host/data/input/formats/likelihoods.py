@@ -23,6 +23,7 @@ __all__ = [
     "FIELDS",
     "CallerLikelihoods",
     "GenotypeLikelihoods",
+    "GivenNumbers",
     "calls_of",
     "check_coding",
     "genotype_likelihoods",
@@ -177,8 +178,8 @@ class GenotypeLikelihoods(NamedTuple):
     """Likelihoods of the genotypes of one record.
 
     Attributes:
-        logs: natural logarithms, float64, shape (cells, genotypes); NaN in all genotypes where they are not
-            known, and in the last ones of a haploid cell.
+        logs: natural logarithms, float64, shape (cells, genotypes); NaN where they are not known, in the last
+            ones of a haploid cell, and of genotypes with unspecified alleles.
         numbers: the numbers of the file, of the same shape.
         alleles: the two alleles of each genotype, shape (genotypes, 2); of SCcaller's four, the first two
             are the wild type, and then come one copy and two.
@@ -223,27 +224,39 @@ def _log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(known.any(axis=1), sums + shift - np.where(np.isfinite(count), count, 0.0), np.nan)
 
 
+class GivenNumbers(NamedTuple):
+    """Numbers of a field of a record.
+
+    Attributes:
+        table: float64, shape (cells, most numbers of a cell); NaN for those not known.
+        lengths: int64, shape (cells,): how many each cell has, known or not.
+    """
+
+    table: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+
+
 def genotype_likelihoods(
-    name: str, numbers: NDArray[np.float64], alternates: int, path: str, line: int | None, record: str
+    name: str, given: GivenNumbers, unspecified: Sequence[bool], path: str, line: int | None, record: str
 ) -> GenotypeLikelihoods:
     """Return the likelihoods of a field of a record.
 
     Args:
         name: the field, one of FIELDS.
-        numbers: its numbers, shape (cells, most numbers of a cell); NaN for those not given.
-        alternates: number of alternate alleles.
+        given: its numbers.
+        unspecified: for each alternate allele, whether it is no allele, such as <NON_REF>.
         path, line: the file, and the line if it has one, for messages.
         record: the record, for messages.
 
     Raises:
         MatrixError: there are not as many numbers as genotypes, or they are no such likelihoods.
     """
+    numbers, alternates = given.table, len(unspecified)
     pairs = [(one, other) for other in range(alternates + 1) for one in range(other + 1)]
     if name == "FPL":
         pairs = [(0, 0), (0, 0), (0, 1), (1, 1)]
     expected, haploid_size = len(pairs), 0 if name == "FPL" else alternates + 1
-    counts = (~np.isnan(numbers)).sum(axis=1)
-    if numbers.shape[1] not in (expected, haploid_size) and counts.any():
+    if numbers.shape[1] not in (expected, haploid_size) and not np.isnan(numbers).all():
         alleles = "an alternate allele" if alternates == 1 else f"{alternates} alternate alleles"
         raise MatrixError(
             f"{record} has {numbers.shape[1]} numbers of {name}, not {expected}, the genotypes of {alleles}",
@@ -255,18 +268,26 @@ def genotype_likelihoods(
     width = max(expected, haploid_size)
     wide = np.full((len(numbers), width), np.nan)
     wide[:, : min(width, numbers.shape[1])] = numbers[:, :width]
-    haploid = (counts == haploid_size) & ~np.isnan(wide[:, : max(haploid_size, 1)]).any(axis=1)
+    haploid = (given.lengths == haploid_size) & ~np.isnan(wide[:, : max(haploid_size, 1)]).any(axis=1)
     haploid &= haploid_size < expected
-    wide[~haploid & np.isnan(wide[:, :expected]).any(axis=1)] = np.nan  # some are missing: nothing is known
-    return GenotypeLikelihoods(
-        _logs(name, wide, path, line, record), wide, np.array(pairs, dtype=np.int64), haploid
-    )
+    wide[~haploid & (given.lengths != expected)] = np.nan  # of which genotypes they are is not known
+    whole = haploid | ~np.isnan(wide[:, :expected]).any(axis=1)
+    logs, genotypes = _logs(name, wide, whole, path, line, record), np.array(pairs, dtype=np.int64)
+    for none in (np.flatnonzero(unspecified) + 1).tolist():
+        logs[np.ix_(~haploid, (genotypes == none).any(axis=1))] = np.nan
+        logs[haploid, none] = np.nan
+    return GenotypeLikelihoods(logs, wide, genotypes, haploid)
 
 
 def _logs(
-    name: str, numbers: NDArray[np.float64], path: str, line: int | None, record: str
+    name: str,
+    numbers: NDArray[np.float64],
+    whole: NDArray[np.bool_],
+    path: str,
+    line: int | None,
+    record: str,
 ) -> NDArray[np.float64]:
-    """Return natural logarithms of the numbers of a field, in its scale.
+    """Return natural logarithms of the numbers of a field, in its scale; `whole` are cells with all of them.
 
     Raises:
         MatrixError: GP are neither probabilities that add up to 1 nor phred numbers.
@@ -274,7 +295,7 @@ def _logs(
     if name == "GL":
         return np.asarray(numbers * math.log(10.0))
     if name == "GP" and np.isfinite(numbers).any() and np.nanmax(numbers) <= 1.0:
-        sums = np.nansum(numbers, axis=1)[~np.isnan(numbers).all(axis=1)]
+        sums = np.nansum(numbers[whole], axis=1)
         if (np.abs(sums - 1.0) > 0.05).any():  # they are rounded
             raise MatrixError(
                 f"{record} has GP that add up to {sums[np.argmax(np.abs(sums - 1.0))]:.3g}, not 1",

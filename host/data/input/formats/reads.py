@@ -281,7 +281,7 @@ class Numbers:
             alternate = (
                 self.reads[:, allele] if allele < self.reads.shape[1] else np.full(len(self.reads), np.nan)
             )
-            total = _sum(self.reads)
+            total = self._total(self.reads)
         known = ~(np.isnan(alternate) | np.isnan(total))
         return np.where(known, alternate, 0.0), np.where(known, total, 0.0)
 
@@ -316,10 +316,18 @@ class Numbers:
         return self.reads is not None and (self.reads.shape[1] > 1 or self.depth is not None)
 
     def _depth(self) -> NDArray[np.float64] | None:
-        """Return DP, or else the sum of AD."""
-        if self.depth is not None or self.reads is None or self.reads.shape[1] < 2:
+        """Return DP, or else the sum of AD, of each cell."""
+        if self.reads is None or self.reads.shape[1] < 2:
             return self.depth
-        return _sum(self.reads)
+        total = _sum(self.reads)
+        return total if self.depth is None else np.where(np.isnan(self.depth), total, self.depth)
+
+    def _total(self, reads: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of AD, of each cell; DP, if it is known, where numbers of AD are not."""
+        total = _sum(reads)
+        return (
+            total if self.depth is None else np.fmax(total, np.where(_some_missing(reads), self.depth, total))
+        )
 
     def _share(self, allele: int) -> NDArray[np.float64]:
         """Return the percentage of reads of an alternate allele, from 1."""
@@ -332,12 +340,16 @@ class Numbers:
             return percent(self.reads[:, 0], self.depth)
         if allele >= self.reads.shape[1]:
             return np.full(len(self.reads), np.nan)
-        return percent(self.reads[:, allele], _sum(self.reads))
+        return percent(self.reads[:, allele], self._total(self.reads))
 
 
 def _sum(reads: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the number of reads of each cell; NaN for a cell where none is known."""
-    return np.where(np.isnan(reads).all(axis=1), np.nan, np.nansum(reads, axis=1))
+    """Return the number of reads of each cell; NaN for a cell whose reads of the reference are not known."""
+    return np.where(np.isnan(reads[:, 0]), np.nan, np.nansum(reads, axis=1))
+
+
+def _some_missing(reads: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.asarray(np.isnan(reads).any(axis=1) & ~np.isnan(reads).all(axis=1))
 
 
 def _all_missing(reads: NDArray[np.float64] | None) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.annotations import Evidence, Likelihoods
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.likelihoods import FIELDS, NOISE, CallerLikelihoods
-from syclade.host.data.input.formats.reads import Numbers, check_reads, reads_of
+from syclade.host.data.input.formats.reads import Numbers, check_reads, reads_of, wants_share
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted, excerpt
@@ -22,6 +22,7 @@ __all__ = [
     "Records",
     "Row",
     "Site",
+    "are_unspecified",
     "check_caller",
     "check_numbers",
     "likelihood_fields",
@@ -69,6 +70,7 @@ class Records:
         self._fields: set[str] = set()
         self._number = 0
         self._failed: Counter[str] = Counter()
+        self._unused: set[str] = set()
         self._mixed = self._weak = 0
         self._weakest = (1, 1)
 
@@ -102,7 +104,10 @@ class Records:
         fields = set(fields)
         if self._options.evidence != "calls" and _UNSPECIFIED.issuperset(alleles):
             return False
-        return not fields.isdisjoint(("GT", *_EVIDENCE.get(self._options.evidence, ())))
+        used = not fields.isdisjoint(("GT", *_EVIDENCE.get(self._options.evidence, ())))
+        if not used:
+            self._unused.update(fields)
+        return used
 
     def add(
         self,
@@ -149,7 +154,10 @@ class Records:
         if not self._rows:
             needs = _EVIDENCE.get(self._options.evidence, ())
             message = f"no record has genotypes ({', '.join(('GT', *needs))}) of an alternate allele"
-            raise MatrixError(f"{message}: {note}" if note else message, path=self._path)
+            others = [kind for kind, names in _EVIDENCE.items() if not self._unused.isdisjoint(names)]
+            flags = " or ".join(flag_of("evidence", kind) for kind in others)
+            hint = f"{flags} uses what the records have" if flags and not note else None
+            raise MatrixError(f"{message}: {note}" if note else message, path=self._path, hint=hint)
         values = np.stack([row.values for row in self._rows])
         unused = [kind for kind, names in _EVIDENCE.items() if not self._fields.isdisjoint(names)]
         notes = (*self.likelihoods.notes(self._path), *unused_evidence(self._options, *unused))
@@ -284,16 +292,24 @@ def reads_of_alleles(
     return np.column_stack(known) if len(known) == len(found) else None
 
 
+def are_unspecified(alleles: Iterable[str]) -> list[bool]:
+    """Return which alternate alleles are none, such as <NON_REF>; a deletion of the site (*) is one."""
+    return [allele in _UNSPECIFIED and allele != "*" for allele in alleles]
+
+
 def check_numbers(
     numbers: Numbers, options: ReadOptions, record: str, alternates: int, path: str, line: int | None = None
 ) -> None:
-    """Raise a MatrixError if an option needs a field that a record does not have."""
-    reads = numbers.reads
-    if options.evidence == "reads" and reads is not None and reads.shape[1] not in (1, alternates + 1):
+    """Raise a MatrixError if an option needs a field that a record does not have, or cannot tell alleles."""
+    reads, expected = numbers.reads, (1, 2) if alternates == 1 else (alternates + 1,)
+    used = options.evidence == "reads" or wants_share(options) or numbers.depth is None
+    if used and reads is not None and reads.shape[1] not in expected and not np.isnan(reads).all():
         raise MatrixError(
-            f"{record} has {reads.shape[1]} numbers of AD, not {alternates + 1}, one for each allele",
+            f"{record} has {counted(reads.shape[1], 'number', 'numbers')} of AD, not {alternates + 1}, "
+            "one for each allele",
             path=path,
             line=line,
+            hint="split records of several alternates (bcftools norm -m-), or leave them out",
         )
     lacks = numbers.lacks(options)
     if lacks is not None:

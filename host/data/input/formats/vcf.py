@@ -10,19 +10,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, refuse_two
 from syclade.host.data.input.formats.hdf import require
-from syclade.host.data.input.formats.likelihoods import CallerLikelihoods, genotype_likelihoods
+from syclade.host.data.input.formats.likelihoods import (
+    CallerLikelihoods,
+    GivenNumbers,
+    genotype_likelihoods,
+)
 from syclade.host.data.input.formats.reads import Numbers, wants_share
 from syclade.host.data.input.formats.records import (
     Records,
     Row,
     Site,
+    are_unspecified,
     check_caller,
     check_numbers,
     likelihood_fields,
@@ -40,7 +45,10 @@ __all__ = ["read_bcf", "read_vcf"]
 
 
 _FIXED = 9  # columns before the samples, FORMAT included
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,20})?(?:[eE]-?[0-9]{1,2})?")
+_END, _END_OF_REALS = -(2**31) + 1, 0x7F800002
+"""Bits after the last number of a cell, as integers, in BCF."""
+
+_NUMBER = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE]-?[0-9]{1,2})?")
 _SIGNED = re.compile(rf"-?(?:{_NUMBER.pattern}|inf)")
 _GENOTYPE = re.compile(r"(?:[0-9]{1,4}|\.)(?:[/|](?:[0-9]{1,4}|\.))*")
 
@@ -87,8 +95,9 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
                 records.count_reads(_reads_of_mixed(samples, calls))
             name = next((name for name in likely if name in keys), None)
             if name is not None:
-                table = _table(samples, name, path, number)
-                found = genotype_likelihoods(likely[name], table, len(alleles), path, number, "the record")
+                given = GivenNumbers(_table(samples, name, path, number), _counts(samples, name))
+                none = are_unspecified(alleles)
+                found = genotype_likelihoods(likely[name], given, none, path, number, "the record")
                 numbers = replace(numbers, likelihoods=found)
                 records.likelihoods.add(likely[name], found, _pairs(calls, len(cells)))
             check_numbers(numbers, options, "the record", len(alleles), path, number)
@@ -243,6 +252,12 @@ def _table(samples: _SamplesOfRecord, name: str, path: str, line: int) -> NDArra
     return np.array([padded[text] for text in texts])[samples.of_cell]
 
 
+def _counts(samples: _SamplesOfRecord, name: str) -> NDArray[np.int64]:
+    """Return how many numbers of a field each cell has, known or not."""
+    counts = [sample.get(name, ".").count(",") + 1 for sample in samples.distinct]
+    return np.array(counts, dtype=np.int64)[samples.of_cell]
+
+
 def _row(calls: Sequence[tuple[str, ...]] | None, numbers: Numbers, options: ReadOptions, which: int) -> Row:
     """Return the row of an alternate allele, from 1; without genotypes, calls are made from the evidence."""
     if calls is None:
@@ -327,12 +342,11 @@ def _rows(
     alleles = record.genotype.array()[:, :-1] if has_calls else None  # -1 is missing, -2 pads fewer copies
     numbers = _numbers_of(record, options)
     if name is not None:
-        table = record.format(name).astype(np.float64)
-        if name != "GL":
-            table[table < 0] = np.nan  # htslib has negative numbers for "."
-        found = genotype_likelihoods(likely[name], table, alternates, path, None, f"the record {where}")
+        given = _given_numbers(record.format(name), signed=name == "GL")
+        none_such = are_unspecified(record.ALT)
+        found = genotype_likelihoods(likely[name], given, none_such, path, None, f"the record {where}")
         numbers = replace(numbers, likelihoods=found)
-        none = np.full((len(table), 2), -1)
+        none = np.full((len(given.table), 2), -1)
         pairs = none if alleles is None or alleles.shape[1] != 2 else alleles.astype(np.int64)
         likelihoods.add(likely[name], found, pairs)
     check_numbers(numbers, options, f"the record {where}", alternates, path)
@@ -351,6 +365,16 @@ def _rows(
         return Row(numbers.filtered(values, number, options), numbers.evidence(number, options))
 
     return row_of
+
+
+def _given_numbers(found: NDArray[Any], *, signed: bool) -> GivenNumbers:
+    """Return the numbers of a field by htslib, which has values for missing ones, and after the last one."""
+    ends = found.view(np.int32) == (_END if found.dtype.kind == "i" else _END_OF_REALS)
+    table = found.astype(np.float64)
+    if not signed:
+        table[table < 0] = np.nan
+    table[ends] = np.nan
+    return GivenNumbers(table, (~ends).sum(axis=1))
 
 
 def _numbers_of(record: Variant, options: ReadOptions) -> Numbers:
