@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.reads import observed_states
+from syclade.host.findings.doublets import genotypes_of
 from syclade.host.findings.finding import ENTRIES, Column, Finding, Question, Section, made_by_stage, sentence
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, short_repr
@@ -214,7 +215,9 @@ def make_genotypes(
     if published is not None:
         clones = published.tree.within[published.tree.clone_of].T
     if consensus is None:
-        own = best.kind.genotypes(best.tree)[np.ix_(rows, columns)]
+        own = genotypes_of(best.kind, best.tree)[np.ix_(rows, columns)]
+        if best.assignment.doublets is not None:
+            doublet[columns] = best.assignment.doublets.probability[columns] > _CALLED
     else:
         assert published is not None
         assert clones is not None

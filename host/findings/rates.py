@@ -74,7 +74,8 @@ class RatesFinding(Finding):
     def lines(self) -> list[str]:
         """Estimated rates, and those of the best tree if rates were learned."""
         learned = self.best.learned
-        return [*self._estimated_lines, *([] if learned is None else [_learned_line(learned)])]
+        halved = self.best.rates.to_dict().get("fn_rate_hom") is not None
+        return [*self._estimated_lines, *([] if learned is None else [_learned_line(learned, halved=halved)])]
 
     @property
     def _estimated_lines(self) -> list[str]:
@@ -228,8 +229,10 @@ class RatesFinding(Finding):
         return f"{prior}, and {zeros} times 0 and {ones} times 1 at positions left out of the matrix"
 
 
-def _learned_line(learned: Mapping[str, Any]) -> str:
-    values = {name: one["value"] for name, one in learned.items() if name != "log_prior"}
+def _learned_line(learned: Mapping[str, Any], *, halved: bool) -> str:
+    """Return the learned rates as text; with zygosity, those of false negatives are halves of one."""
+    names = {"fn_rate": "fn_rate and fn_rate_hom together"} if halved else {}
+    values = {names.get(name, name): one["value"] for name, one in learned.items() if name != "log_prior"}
     return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
 
 

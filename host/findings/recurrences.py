@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.recurrence import Recurrence
-from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
+from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut, sentence
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import ALL_MUTATIONS
-from syclade.host.ground.values import JsonObject, short_repr
+from syclade.host.ground.values import JsonObject, counted, listed, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
@@ -208,12 +208,14 @@ class RecurrencesFinding(Finding):
         one: recurrence of the tree's mutation with two nodes; None without.
         tests: the tests; None without.
         testable: whether all mutations can be tested, which takes calls.
+        doublets: whether the model has doublets.
     """
 
     name = "recurrences"
     one: Recurrence | None
     tests: Recurrences | None
     testable: bool = True
+    doublets: bool = False
 
     def files(self) -> dict[str, Content]:
         """Return recurrences.tsv with the tests."""
@@ -232,10 +234,23 @@ class RecurrencesFinding(Finding):
         lines = [one.words for one in (self.one, self.tests) if one is not None]
         if self.one is not None and self.one.gain is not None:
             test = f": {flag_of('recurrent', ALL_MUTATIONS)} tests it" if self.testable else ""
-            lines[0] += (
-                f"; this gain alone is no evidence, since two copies fit at least as well as one{test}"
-            )
+            why = ", since two copies fit at least as well as one" if self.one.gain >= 0.0 else ""
+            lines[0] += f"; this gain alone is no evidence{why}{test}"
         return lines
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may be wrong with factors: of nodes with equal shares, or of trees that were not sampled."""
+        return [] if self.tests is None else [*self._of_doublets(self.tests), *_unseen_places(self.tests)]
+
+    def _of_doublets(self, tests: Recurrences) -> list[str]:
+        """Return a message if mutations are accepted with doublets in the model."""
+        if not (self.doublets and tests.accepted):
+            return []
+        return [
+            "with doublets, tests of recurrences take all nodes as equally probable: where clones are of "
+            "unequal sizes, they can accept mutations that occur once; test those without doublets, too"
+        ]
 
     def section(self) -> Section:
         """Return the tests, the greatest gain first."""
@@ -254,14 +269,38 @@ class RecurrencesFinding(Finding):
             gain = f"{round(found.gain or 0.0, 3) + 0.0:.3f}"
             own = (found.mutation, found.kind, gain, f"{factor:.2f}", f"{error:.2f}")
             rows.append((*own, str(at), *in_last))
-        return Section("Mutations that may recur", words, cut(head, rows))
+        warnings = tuple(map(sentence, self.warnings))
+        return Section("Mutations that may recur", words, cut(head, rows), warnings)
+
+
+_LARGE_GAIN = 10.0
+"""Gain, in nats, that a mutation seldom has by chance."""
+
+
+def _unseen_places(tests: Recurrences) -> list[str]:
+    """Return a message: mutations with a large gain, and no evidence even in their last round."""
+    found = []
+    for number, test in enumerate(tests.tests):
+        gain, last = test.recurrence.gain or 0.0, tests.last_of(number)[1]
+        if gain >= _LARGE_GAIN and number not in tests.accepted and not test.is_evident:
+            found.append((-gain, f"{test.recurrence.mutation} ({gain:.1f}, {last.log_bayes_factor:.2f})"))
+    if not found:
+        return []
+    names = [name for _, name in sorted(found)]
+    return [
+        f"{counted(len(names), 'mutation has', 'mutations have')} a large gain without evidence (gain, log "
+        f"Bayes factor): {listed(names, 3)}; factors are of trees sampled with one copy of each mutation, so "
+        "they are too low, beyond their error, where two copies need another tree: look at the trees of "
+        f"{flag_of('recurrent', 'NAME')}"
+    ]
 
 
 def _make(draft: Draft) -> RecurrencesFinding | None:
     one, found = draft.best.assignment.recurrence, draft.get(RecurrencesFinding)
     if one is None:
         return found
-    return RecurrencesFinding(one, None if found is None else found.tests, draft.best.testable)
+    tests, doublets = None if found is None else found.tests, draft.best.assignment.doublets is not None
+    return RecurrencesFinding(one, tests, draft.best.testable, doublets)
 
 
 def _names(question: Question) -> Iterable[str]:

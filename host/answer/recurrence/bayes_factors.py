@@ -292,7 +292,8 @@ def add_recurrences(request: Request, draft: Draft, context: RunContext) -> None
         tests = tests_of_all(request, draft.best, context, work)
         draft.work += tuple(work)
         if tests is not None:
-            draft.add(RecurrencesFinding(None, tests))
+            doublets = draft.best.assignment.doublets is not None
+            draft.add(RecurrencesFinding(None, tests, doublets=doublets))
         if tests is None or tests.stopped:
             draft.stop(RECURRENCE)
         return

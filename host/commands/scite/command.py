@@ -117,7 +117,7 @@ def infscite_command(arguments: tuple[str, ...]) -> int:
     -fd RATE -ad RATE [RATE]      false positives; allelic dropout, also of homozygous mutations
     -cc RATE                      homozygous observations without a mutation
     -d [RATE]                     doublets; without a rate, it is learned
-    -rec K                        the K-th mutation occurs twice in the tree, or is lost; fixed rates only
+    -rec K                        the K-th mutation occurs twice in the tree, or is lost
     -s                            sum score instead of maximum score; -d implies it
     -e P                          a step changes an error rate with probability P
     -sd_beta SD -x X              prior of the rate of false negatives; its changes have SD / X

@@ -301,8 +301,9 @@ def test_shares_of_reads_need_a_number_for_each_allele(
 ) -> None:
     for path in with_bcf(vcf(tmp_path, "C,G GT:AD:DP 0/1:30,0:50 0/2:0,20:40"), monkeypatch):
         for option in ("min_vaf", "vaf_ref", "vaf_het", "vaf_hom"):
+            chosen: dict[str, Any] = {option: 20.0}
             with pytest.raises(MatrixError, match="has 2 numbers of AD, not 3"):
-                syclade.read_matrix(path, **{option: 20.0})
+                syclade.read_matrix(path, **chosen)
         assert syclade.read_matrix(path).values.tolist() == [[1, 0], [0, 1]], "the control: calls alone"
 
 
