@@ -240,7 +240,7 @@ class RecurrencesFinding(Finding):
 
     @property
     def warnings(self) -> list[str]:
-        """What may be wrong with factors: of nodes with equal shares, or of trees that were not sampled."""
+        """Factors that may be wrong, since shares are taken as equal, or trees were not sampled."""
         return [] if self.tests is None else [*self._of_doublets(self.tests), *_unseen_places(self.tests)]
 
     def _of_doublets(self, tests: Recurrences) -> list[str]:

@@ -55,6 +55,10 @@ def detect_format(head: bytes, path: str) -> str:
             return form
     if head.startswith(GZIP):
         raise MatrixError("the file is compressed twice", path=path, hint="decompress it once, by gunzip")
+    if head.startswith(b"%%MatrixMarket"):
+        raise MatrixError(
+            "the file has one table of several, and no names", path=path, hint="give the folder that it is in"
+        )
     if b"\0" in head or head.startswith(_NOT_TEXT):
         return "scite"  # not text: its reader reports that
     text = head.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -173,6 +177,14 @@ _FOLDERS = (
 """Formats of folders, and a file that each has: the first that fits. Simulations have cellsnp-lite's, too."""
 
 
+def _lacking(folder: Path) -> str | None:
+    """Return a file that a folder of cellsnp-lite lacks; None for other folders."""
+    reads = any(
+        is_file(folder / f"cellSNP.tag.{name}.mtx{end}") for name in ("AD", "DP") for end in ("", ".gz")
+    )
+    return "cellSNP.samples.tsv" if reads else None
+
+
 def detect_folder(name: str) -> str:
     """Return the format of a folder.
 
@@ -182,6 +194,8 @@ def detect_folder(name: str) -> str:
     for form, file in _FOLDERS:
         if any(is_file(Path(name) / f"{file}{ending}") for ending in ("", ".gz")):
             return form
+    if lacking := _lacking(Path(name)):
+        raise MatrixError(f"the folder has no {lacking}", path=name, hint="copy the folder in whole")
     raise MatrixError(
         "this is a directory, not a file",
         path=name,

@@ -94,7 +94,8 @@ def _read_file(path: str | os.PathLike[str]) -> LabelTable:
     if len(rows) < 2:
         raise TableError("the file has no rows below its header", path=name, hint=SHAPE)
     header = rows[0][1]
-    if len(header) == len(rows[1][1]) - 1:
+    named = set(CELL_COLUMNS).intersection(map(str.lower, header))
+    if len(header) == len(rows[1][1]) - 1 and not named:
         header = [CELL_COLUMNS[0], *header]  # R writes no name above those of the rows
     for line, row in rows[1:]:
         if len(row) != len(header):

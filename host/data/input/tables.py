@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +223,7 @@ def _genotypes(data: AnnData, options: ReadOptions) -> NDArray[np.uint8]:
         )
     table = data.X if layer is None else data.layers[layer]
     try:
-        values = _numbers(np.asarray(table.toarray() if hasattr(table, "toarray") else table))
+        values = _numbers(_dense(table))
     except MatrixError as error:
         raise MatrixError(error.message, hint=expression_hint(data.layers)) from None
     if layer is None:
@@ -246,9 +246,14 @@ def _layers(data: AnnData, *names: str | None) -> list[NDArray[np.float64]]:
     if None in names and data.X is None:
         raise MatrixError("there is no X", hint='give the layer of alternate reads: layer="AD"')
     tables = [data.X if name is None else data.layers[name] for name in names]
-    return [
-        np.asarray(table.toarray() if hasattr(table, "toarray") else table, np.float64).T for table in tables
-    ]
+    return [_dense(table).astype(np.float64).T for table in tables]
+
+
+def _dense(table: Any) -> Array:
+    """Return a table of an AnnData as an array; one that is sparse, or in a file, is read whole."""
+    if hasattr(table, "to_memory"):
+        table = table.to_memory()
+    return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
 
 
 def _called_layers(data: AnnData, options: ReadOptions) -> Called:

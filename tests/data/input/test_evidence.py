@@ -364,6 +364,27 @@ def folder_of_reads(folder: Path, alternate: str = "2 2 2\n1 1 4\n2 2 2\n") -> P
     return folder
 
 
+def test_a_part_of_a_folder_is_told(tmp_path: Path) -> None:
+    """One of its files, or the folder without one."""
+    folder = folder_of_reads(tmp_path)
+    with pytest.raises(MatrixError, match="one table of several") as refused:
+        syclade.read_matrix(folder / "cellSNP.tag.AD.mtx")
+    assert "give the folder" in str(refused.value.hint)
+    (folder / "cellSNP.samples.tsv").unlink()
+    with pytest.raises(MatrixError, match=r"the folder has no cellSNP\.samples\.tsv"):
+        syclade.read_matrix(folder, min_depth=1)
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_matrix"])
+def test_a_sparse_table_in_a_file_is_read(form: str, tmp_path: Path) -> None:
+    anndata, sparse = pytest.importorskip("anndata"), pytest.importorskip("scipy.sparse")
+    values = np.array([[1, 0, 1], [0, 1, 0]], dtype=np.float32)
+    anndata.AnnData(getattr(sparse, form)(values)).write_h5ad(tmp_path / "x.h5ad")
+    opened = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    assert syclade.read_matrix(opened).values.tolist() == values.T.tolist()
+    opened.file.close()
+
+
 def test_reads_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
     found = syclade.read_matrix(folder_of_reads(tmp_path), evidence="reads")

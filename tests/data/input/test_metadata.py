@@ -66,6 +66,7 @@ def test_objects(given: Any) -> None:
     [
         ("cell\tsample\na\tP\nb\tQ\na\tP\n", 4, "the cell 'a' a second time; first in line 2"),
         ("cell\tsample\na\tP\nb\tQ\tR\n", 3, "the row has 3 fields, but the header 2"),
+        ("cell\tsample\na\tP\tx\nb\tQ\tx\n", 2, "the row has 3 fields, but the header 2"),
         ("cell\tsample\tsample\na\tP\tP\n", 1, "the column 'sample' a second time"),
         ("cell\na\n", 1, "there is no column of labels"),
         ("a\tP\nb\tQ\n", 1, "no header: its first line is that of the cell 'a'"),
