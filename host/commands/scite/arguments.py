@@ -6,12 +6,14 @@ The flags are those of the ``scite`` program (Jahn, Kuipers, Beerenwinkel 2016; 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 
@@ -20,6 +22,7 @@ __all__ = [
     "Flag",
     "Given",
     "SciteCall",
+    "naming_flags",
     "number",
     "parse_arguments",
     "read_flags",
@@ -37,6 +40,15 @@ Given = dict[str, list[Any]]
 
 _REQUIRED = ("-i", "-n", "-m", "-r", "-l", "-fd", "-ad")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,40}")
+_OF_OPTIONS = {
+    "fp_rate": "-fd", "fn_rate": "-ad", "fn_rate_hom": "-ad", "hom_rate": "-cc", "chains": "-r",
+    "steps": "-l",
+    "gamma": "-g", "seed": "-seed", "move_probabilities": "-move_probs", "names": "-names", "samples": "-p",
+    "max_trees": "-max_treelist_size", "true_tree": "-t", "attach": "-a", "learn_fn": "-e", "learn_fp": "-z",
+    "fn_step": "-x", "fp_sd": "-sd_alpha", "doublets": "-d", "learn_doublets": "-d", "recurrent": "-rec",
+}  # fmt: skip
+"""SCITE's flags of options, which messages name."""
+
 _INFINITE = ("-d", "-rec", "-sd_alpha", "-sd_beta", "-z")
 """Flags of ∞SCITE, whose model is larger."""
 
@@ -245,3 +257,21 @@ def unknown_flag(flag: str, command: str) -> OptionError:
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
+
+
+@contextmanager
+def naming_flags(prior_sd: str) -> Iterator[None]:
+    """Name SCITE's flags in errors of options, in place of those that its commands do not have.
+
+    Args:
+        prior_sd: flag of the standard deviation of the prior of false negatives.
+    """
+    flags = {flag_of(name): flag for name, flag in (_OF_OPTIONS | {"fn_sd": prior_sd}).items()}
+
+    def named(text: str) -> str:
+        return re.sub(r"--[a-z][a-z-]*[a-z]", lambda found: flags.get(found[0], found[0]), text)
+
+    try:
+        yield
+    except OptionError as error:
+        raise type(error)(named(error.message), hint=error.hint and named(error.hint)) from error

@@ -53,17 +53,22 @@ def command(arguments: tuple[str, ...]) -> int:
     -p [K]                        sample every K steps, after a burn-in of a quarter of the steps
     -t FILE                       true tree; print the distance to it
     -s                            sum score instead of maximum score
+    -e P                          a step changes the rate of false negatives with probability P
+    -sd SD -x X                   its prior's standard deviation; its changes have SD / X
     -transpose                    cell trees: BASE_ml0.newick
     --device NAME --force         syclade's own: where to run; replace existing files
 
     Ctrl-C or SIGTERM ends the run with the best trees so far. docs/coming-from-scite.md lists the
     differences.
     """
-    from syclade.host.commands.scite.arguments import parse_arguments
+    from syclade.host.commands.scite.arguments import naming_flags, parse_arguments
     from syclade.host.commands.scite.run import run_scite
 
-    call = parse_arguments(arguments)
-    return run_call(call, lambda report, stop: run_scite(call, report, stop), lambda found: found.lines(call))
+    with naming_flags("-sd"):
+        call = parse_arguments(arguments)
+        return run_call(
+            call, lambda report, stop: run_scite(call, report, stop), lambda found: found.lines(call)
+        )
 
 
 def run_call(
@@ -137,12 +142,14 @@ def infscite_command(arguments: tuple[str, ...]) -> int:
     Ctrl-C or SIGTERM ends the run with the best trees so far. docs/coming-from-scite.md lists the
     differences.
     """
+    from syclade.host.commands.scite.arguments import naming_flags
     from syclade.host.commands.scite.infscite import dialect_of, parse_arguments
     from syclade.host.commands.scite.run import infscite_lines, run_scite
 
-    call = parse_arguments(arguments)
-    return run_call(
-        call,
-        lambda report, stop: run_scite(call, report, stop, dialect_of(call)),
-        lambda found: infscite_lines(call, found),
-    )
+    with naming_flags("-sd_beta"):
+        call = parse_arguments(arguments)
+        return run_call(
+            call,
+            lambda report, stop: run_scite(call, report, stop, dialect_of(call)),
+            lambda found: infscite_lines(call, found),
+        )

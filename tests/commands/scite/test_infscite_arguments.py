@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syclade.host.commands.main import main
 from syclade.host.commands.scite.infscite import InfsciteCall, dialect_of, parse_arguments
 from syclade.host.ground.errors import OptionError, SycladeError
 
@@ -120,3 +121,28 @@ def test_a_prior_that_no_beta_distribution_has_is_refused() -> None:
     call = call_of(f"{NEEDED} -e 0.2 -z 1000 10 -sd_alpha 0.1")
     with pytest.raises(OptionError, match=r"--fp-sd is 0\.1"):
         dialect_of(call)
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "flag"),
+    [
+        ("infscite", "-sd_alpha .1 -z -e .2", "-sd_alpha is 0.1"),
+        ("infscite", "-sd_alpha .1", "-z learns the rate of -fd"),
+        ("infscite", "-d -e 1", "-e is 1"),
+        ("infscite", "-g 0", "-g is 0"),
+        ("scite", "-g 0", "-g is 0"),
+        ("scite", "-fd 0", "-fd is 0"),
+    ],
+)
+def test_messages_name_flags_that_the_command_has(
+    command: str, more: str, flag: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("0 1 1\n1 0 1\n")
+    needed = f"-i {path} -n 2 -m 3 -r 1 -l 100 -fd 6e-5 -ad 0.2 --device native"
+    with pytest.raises(SystemExit) as ended:
+        main([command, *needed.split(), *more.split()])
+    said = capfd.readouterr().err
+    assert ended.value.code == 2
+    assert flag in said
+    assert " --" not in said
