@@ -251,8 +251,19 @@ def _print_lines(found: Comparison | CellComparison) -> None:
     for title, only in ((found.tree, found.only_tree), (found.true, found.only_true)):
         if only:
             click.echo(f"left out, since only {title} has them: {len(only)} ({listed(only)})")
+    for name in (*_joined(found.only_tree, found.only_true), *_joined(found.only_true, found.only_tree)):
+        click.echo(
+            f"{name} is one name in one tree, and several in the other: --separator says what is between"
+        )
     for line in comparison_lines(found.to_dict()):
         click.echo(line)
+
+
+def _joined(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the names that are several of the others with the bar between that nodes have."""
+    from syclade.host.data.trees.named import BAR
+
+    return [name for name in names if BAR in name and set(name.split(BAR)) <= set(others)]
 
 
 def _table(found: Sequence[Comparison | CellComparison]) -> str:

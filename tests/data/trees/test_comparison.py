@@ -224,6 +224,11 @@ def test_separators_of_both_trees(run: Any) -> None:
     trees = {"one_nwk": "(('a;b',c)x)r;", "two_nwk": "(('a|b',c)x)r;"}
     said = run("compare", "one.nwk", "two.nwk", "--separator", ";", "--separator", "|", **trees)
     assert said.stdout.startswith("4 mutations of both trees are compared")
+    hint = "a|b is one name in one tree, and several in the other"
+    for order in (("one.nwk", "two.nwk"), ("two.nwk", "one.nwk")):
+        said = run("compare", *order, "--separator", ";", one_nwk="((a,b)c,d)r;", two_nwk="(('a|b')c,d)r;")
+        assert hint in said.stdout
+    assert hint not in run("compare", "one.nwk", "two.nwk").stdout, "the control: the bar is between"
     failed = run("compare", "one.nwk", "two.nwk", *["--separator", "|"] * 3)
     assert "3 separators" in str(failed.exception)
     failed = run("consensus", "one.nwk", "two.nwk", "--weights", "w", "--out", "c", w="1\n")
