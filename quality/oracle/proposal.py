@@ -52,12 +52,20 @@ class Cuts(NamedTuple):
 def move_cuts(prune: float, labels: float, subtrees: float) -> Cuts:
     """Return the thresholds for the weights of the three moves, which need not sum to 1.
 
+    A weight above 0 has at least one part, which the likeliest move gives.
+
     ValueError if a weight is negative or all are 0.
     """
     total = prune + labels + subtrees
     if min(prune, labels, subtrees) < 0 or total <= 0:
         raise ValueError(f"move weights {prune}, {labels}, {subtrees} are not probabilities")
-    return Cuts(round(65536 * prune / total), round(65536 * (prune + labels) / total))
+    first, second = round(65536 * prune / total), round(65536 * (prune + labels) / total)
+    shares = [first, second - first, 65536 - second]
+    for at, weight in enumerate((prune, labels, subtrees)):
+        if weight > 0 and shares[at] == 0:
+            shares[shares.index(max(shares))] -= 1
+            shares[at] = 1
+    return Cuts(shares[0], shares[0] + shares[1])
 
 
 def propose(words: Words4, parents: ParentsLike, cuts: Cuts) -> Move:
