@@ -239,7 +239,7 @@ def test_one_seed_gives_one_answer(run: Any, tmp_path: Path) -> None:
         ("-z", "-z is a flag of ∞SCITE"),
         ("-q", "there is no flag -q"),
         ("-fd 0.9", "add up to 1 or more"),
-        ("-g 0", "--gamma is 0"),
+        ("-g 0", "-g is 0"),
     ],
 )
 def test_refused_before_anything_is_run(run: Any, tmp_path: Path, more: str, words: str) -> None:

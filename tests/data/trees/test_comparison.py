@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -133,7 +133,19 @@ def test_mltd_keeps_the_most_mutations_of_a_common_tree(trees: tuple[Tree, Tree]
     assert found.distance == 2 * (len(mutations) - max(sizes))
 
 
+def labels_at(tree: Tree, triple: tuple[int, ...], node: int) -> frozenset[int]:
+    return frozenset(mutation for mutation in triple if tree[1][mutation] == node)
+
+
+PARTED_BELOW: tuple[Tree, Tree] = (
+    (np.array([6, 6, 3, 0, 6, 3, 6], np.int32), np.array([0, 5, 0, 2, 0], np.int32)),
+    (np.array([6, 6, 0, 0, 6, 6, 6], np.int32), np.array([0, 2, 0, 3, 0], np.int32)),
+)
+"""Two mutations part at a node without labels below a third one, or at that one: the same topology."""
+
+
 @given(pairs_of_trees(most=6))
+@example(PARTED_BELOW)
 def test_mp3_counts_triples_of_one_topology(trees: tuple[Tree, Tree]) -> None:
     def topology(tree: Tree, triple: tuple[int, ...]) -> list[object]:
         ups = {m: list(way_up(tree, int(tree[1][m]))) for m in triple}
@@ -141,7 +153,14 @@ def test_mp3_counts_triples_of_one_topology(trees: tuple[Tree, Tree]) -> None:
             pair: next(at for at in ups[pair[0]] if at in ups[pair[1]])
             for pair in itertools.combinations(triple, 2)
         }
-        labels = {pair: frozenset(m for m in triple if tree[1][m] == at) for pair, at in last.items()}
+        labels = {pair: labels_at(tree, triple, at) for pair, at in last.items()}
+        for (
+            pair,
+            at,
+        ) in last.items():  # a node without labels of the triple counts as the next one of all three
+            (third,) = set(triple) - set(pair)
+            whole = next(one for one in way_up(tree, at) if one in ups[third])
+            labels[pair] = labels[pair] or labels_at(tree, triple, whole)
         depth = {pair: len(list(way_up(tree, at))) for pair, at in last.items()}
         deepest = max(depth.values())
         relation = [(labels[a, b], ups[a][0] in ups[b], ups[b][0] in ups[a]) for a, b in last]
