@@ -151,7 +151,7 @@ def _add_consensus(
         consensus = replace(consensus, labels=labels.columns)
         specimen_of = labels.specimen_of[consensus.placed_cells]
         if labels.specimens and (specimen_of >= 0).any():
-            published = published_consensus(consensus, doublets)
+            published = published_consensus(consensus)
             specimens = draw_on_clones(published, specimen_of, len(labels.specimens), request.seed)
     draft.add(ConsensusFinding(consensus.with_cells(specimens)))
 

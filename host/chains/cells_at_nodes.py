@@ -6,7 +6,7 @@ Here by numpy (`fallback/shares/`); with the same bits by kernels of this proces
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ __all__ = [
     "shares_from_logs",
     "weight_factors",
 ]
+
+Whole = TypeVar("Whole", np.int32, np.int64)
 
 _CELLS = 2**10
 """Cells that numpy works on at once, at least."""
@@ -257,7 +259,7 @@ def at_places(values: NDArray[np.int32], label: NDArray[np.int32] | None) -> NDA
     return values if label is None else np.take_along_axis(values, label.astype(np.int64), axis=1)
 
 
-def of_labels(values: NDArray[np.int64], label: NDArray[np.int32] | None) -> NDArray[np.int64]:
+def of_labels(values: NDArray[Whole], label: NDArray[np.int32] | None) -> NDArray[Whole]:
     """Return values of places, (trees, nodes), as those of the labels that are there; None if none moved."""
     if label is None:
         return values

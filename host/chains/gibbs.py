@@ -24,6 +24,7 @@ from syclade.host.chains.cells_at_nodes import (
     NUMBERS_OF_PLACES,
     NUMBERS_OF_SWAPS,
     CellsAtNodes,
+    of_labels,
     relabelled,
 )
 from syclade.host.chains.jump import NUMBERS, Proposals, accepts
@@ -200,8 +201,7 @@ def _swapped(points: Points, cells: CellsAtNodes, numbers: UniformNumbers) -> Po
     """Return points in which labels of neighbours are swapped, and the shares of their places."""
     log_shares = points.log_shares
     label = cells.swap(log_shares, numbers.take(NUMBERS_OF_SWAPS * log_shares.shape[1]))
-    shares = np.empty_like(log_shares)
-    np.put_along_axis(shares, label.astype(np.int64), log_shares, axis=1)
+    shares = of_labels(log_shares, label)
     return points._replace(parents=relabelled(points.parents, label), log_shares=shares)
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syclade.host.answer.batch.results_table import COLUMNS as OF_RESULTS
-from syclade.host.answer.batch.task import COLUMNS, Task, check_name, check_options, is_there, stem_of
+from syclade.host.answer.batch.task import COLUMNS, Task, check_name, check_options, stem_of
 from syclade.host.data.input.names import names_of_list, split_if_present
 from syclade.host.data.input.source import read_text
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
+from syclade.host.ground.files import problem_of
 from syclade.host.ground.options import OPTIONS, Options, checked, flag_of, quoted_names
 from syclade.host.ground.options.types import WEIGHTS_GIVEN
 from syclade.host.ground.values import at_home, shown
@@ -175,7 +176,7 @@ def check_matrices(table: Path, tasks: Sequence[Task]) -> None:
     Raises:
         TableError: none exists.
     """
-    if not any(is_there(task.matrix) for task in tasks):
+    if all(problem_of(Path(task.matrix)) for task in tasks):
         raise TableError(
             f"none of its matrices exists, such as {tasks[0].matrix}",
             path=table,

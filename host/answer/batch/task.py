@@ -44,7 +44,6 @@ __all__ = [
     "deciding",
     "digest_of",
     "files_besides",
-    "is_there",
     "matrices_of",
     "named",
     "options_of_matrix",
@@ -100,7 +99,7 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
         OptionError: a path does not exist, or a folder or pattern has no matrices.
     """
     found: list[Path] = []
-    missing = [one for one in given if not (is_there(one) or _MAGIC.search(one))]
+    missing = [one for one in given if problem_of(Path(one)) and not _MAGIC.search(one)]
     if missing and is_address(missing[0]):
         raise OptionError(f"{missing[0]} is an address", hint=DOWNLOAD)
     if missing:
@@ -110,7 +109,7 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
         raise OptionError(f"there is no file or folder {missing[0]}{more}", hint=INPUTS)
     for one in given:
         path = Path(one)
-        if not is_there(one):
+        if problem_of(path):
             files = sorted(file for file in _matching(path) if is_file(file) and _may_be_matrix(file))
         elif path.is_dir():
             files = sorted(file for file in entries_of(path) if is_file(file) and _may_be_matrix(file))
@@ -120,14 +119,6 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
             raise OptionError(f"there are no matrices in {one}", hint=INPUTS)
         found += files
     return list(dict.fromkeys(file.absolute() for file in found))
-
-
-def is_there(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file or folder exists, as far as this process may see."""
-    try:
-        return Path(path).exists()
-    except OSError:
-        return False
 
 
 def _matching(pattern: Path) -> Iterator[Path]:

@@ -190,6 +190,17 @@ class ResultFiles:
         return _read_again(self) if self.observed is None else self.observed
 
 
+def _why_no_result(folder: Path) -> str:
+    """Return why the summary of a result cannot be read in a folder, as text after its name."""
+    if problem_of(folder) == MISSING:
+        return "is not there"
+    if is_file(folder):
+        return "is a file, not the folder of a result"
+    problem = problem_of(folder / "summary.json")
+    none = "has no summary.json, so it is not the folder of a result"
+    return none if problem in (None, MISSING) else str(problem)
+
+
 def files_in(folder: Path, matrix: Path | None = None, moved: str = MOVED) -> ResultFiles:
     """Return the files of a result in a folder.
 
@@ -202,16 +213,7 @@ def files_in(folder: Path, matrix: Path | None = None, moved: str = MOVED) -> Re
         OptionError: this is no folder of a result.
     """
     if not is_file(folder / "summary.json"):
-        problem = problem_of(folder / "summary.json")
-        what = (
-            "is not there"
-            if problem_of(folder) == MISSING
-            else "is a file, not the folder of a result"
-            if is_file(folder)
-            else "has no summary.json, so it is not the folder of a result"
-            if problem in (None, MISSING)
-            else problem
-        )
+        what = _why_no_result(folder)
         hint = f"syclade infer makes one with {flag_of('out')}"
         if is_file(folder / "clades.tsv"):
             what = "is a consensus of trees of cells, which has no clones"

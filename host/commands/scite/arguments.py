@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options import flag_of
+from syclade.host.ground.options import FLAG, flag_of
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 
@@ -269,7 +269,7 @@ def naming_flags(prior_sd: str) -> Iterator[None]:
     flags = {flag_of(name): flag for name, flag in (_OF_OPTIONS | {"fn_sd": prior_sd}).items()}
 
     def named(text: str) -> str:
-        return re.sub(r"--[a-z][a-z-]*[a-z]", lambda found: flags.get(found[0], found[0]), text)
+        return FLAG.sub(lambda found: flags.get(found[0], found[0]), text)
 
     try:
         yield

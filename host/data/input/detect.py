@@ -177,12 +177,9 @@ _FOLDERS = (
 """Formats of folders, and a file that each has: the first that fits. Simulations have cellsnp-lite's, too."""
 
 
-def _lacking(folder: Path) -> str | None:
-    """Return a file that a folder of cellsnp-lite lacks; None for other folders."""
-    reads = any(
-        is_file(folder / f"cellSNP.tag.{name}.mtx{end}") for name in ("AD", "DP") for end in ("", ".gz")
-    )
-    return "cellSNP.samples.tsv" if reads else None
+def _has(folder: str, file: str) -> bool:
+    """Return whether a folder has a file, plain or compressed."""
+    return any(is_file(Path(folder) / f"{file}{ending}") for ending in ("", ".gz"))
 
 
 def detect_folder(name: str) -> str:
@@ -192,10 +189,10 @@ def detect_folder(name: str) -> str:
         MatrixError: the folder has no known format.
     """
     for form, file in _FOLDERS:
-        if any(is_file(Path(name) / f"{file}{ending}") for ending in ("", ".gz")):
+        if _has(name, file):
             return form
-    if lacking := _lacking(Path(name)):
-        raise MatrixError(f"the folder has no {lacking}", path=name, hint="copy the folder in whole")
+    if _has(name, "cellSNP.tag.AD.mtx") or _has(name, "cellSNP.tag.DP.mtx"):
+        raise MatrixError("the folder has no cellSNP.samples.tsv", path=name, hint="copy the folder in whole")
     raise MatrixError(
         "this is a directory, not a file",
         path=name,

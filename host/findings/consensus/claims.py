@@ -146,12 +146,16 @@ def spread_of_dropout(
     shares = np.full(tree.clones, 1.0 / tree.clones)
     for _ in range(_ROUNDS):
         shares = model.places(values, shares).mean(axis=1)
-    if model.misses(values, shares).missed.sum() < _FEWEST_MISSED:
+    misses = model.misses(values, shares)
+    if misses.missed.sum() < _FEWEST_MISSED:
         return None
-    found = model.spread(values, shares)
+    found = model.spread(misses)
     generator = np.random.Generator(np.random.Philox(matrix.n_cells))
     equal = np.array(
-        [model.spread(model.drawn(values, shares, generator), shares) for _ in range(_REPLICATES)]
+        [
+            model.spread(model.misses(model.drawn(values, shares, generator), shares))
+            for _ in range(_REPLICATES)
+        ]
     )
     error = float(equal.std(ddof=1))
     if not error:
@@ -194,9 +198,9 @@ class _Model(NamedTuple):
         likely = np.exp(scores - scores.max(axis=0))
         return np.asarray(likely / likely.sum(axis=0))
 
-    def spread(self, values: NDArray[np.uint8], shares: NDArray[np.float64]) -> float:
+    def spread(self, misses: _Misses) -> float:
         """Return the variance of the numbers of missed mutations of the cells beside the binomial one."""
-        known, missed, expected = self.misses(values, shares)
+        known, missed, expected = misses
         scale = missed.sum() / max(expected.sum(), _TINY)
         rates = np.minimum(self.missed * scale, 0.99)
         binomial = (known * rates * (1.0 - rates)).sum()

@@ -90,13 +90,13 @@ def published_tree(best: BestTree, consensus: CloneConsensus | None, unplaced: U
         consensus: the consensus; None for none.
         unplaced: mutations and cells that are not in it.
     """
-    doublets = None if best.assignment.doublets is None else best.assignment.doublets.rate
     if consensus is None:
+        doublets = None if best.assignment.doublets is None else best.assignment.doublets.rate
         placed, parents = unplaced.of_matrix(best.observed), unplaced.of_tree(best.parents)
         gains = mutation_gains(placed, best.rates, None)
         tree = likely_clones(best, unplaced)
         return PublishedTree(tree, placed.mutations, gains, parents[None], None, doublets)
-    return published_consensus(consensus, doublets)
+    return published_consensus(consensus)
 
 
 def likely_clones(best: BestTree, unplaced: Unplaced) -> CloneTree:
@@ -113,12 +113,11 @@ def likely_clones(best: BestTree, unplaced: Unplaced) -> CloneTree:
     return CloneTree(clone_of[rows], np.array([one.parent for one in clones], dtype=np.int32))
 
 
-def published_consensus(consensus: CloneConsensus, doublets: float | None = None) -> PublishedTree:
+def published_consensus(consensus: CloneConsensus) -> PublishedTree:
     """Return a consensus as the tree to publish, with its samples.
 
     Args:
         consensus: the consensus.
-        doublets: rate of doublets; None if all cells are single.
     """
     if consensus.shared is None:
         trees, shares = spaced_trees(consensus.sampled, consensus.relations.samples, _MOST_TREES), None
@@ -126,7 +125,9 @@ def published_consensus(consensus: CloneConsensus, doublets: float | None = None
         trees, shares = consensus.shared
     gains = mutation_gains(consensus.placed, consensus.rates, consensus.fn_rates)
     unions = frozenset(clone for clone, some in enumerate(consensus.open_mutations) if some)
-    return PublishedTree(consensus.tree, consensus.mutations, gains, trees, shares, doublets, unions)
+    return PublishedTree(
+        consensus.tree, consensus.mutations, gains, trees, shares, consensus.doublets, unions
+    )
 
 
 SUPPORT_WORDS = (

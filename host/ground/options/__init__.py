@@ -24,6 +24,7 @@ from syclade.host.ground.values import device_name, path_of, real, shown, whole
 __all__ = [
     "CODING",
     "DECIDE",
+    "FLAG",
     "LEAVES_OUT",
     "OPTIONS",
     "Options",
@@ -63,7 +64,9 @@ def flag_of(name: str, value: object = None) -> str:
     return flag if value is None else f"{flag} {value}"
 
 
-_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+"""A flag in a text, such as a message."""
+
 _OF_COMMANDS = ("out", "json", "quiet", "verbose")
 
 
@@ -73,7 +76,7 @@ def in_python(text: str) -> list[str]:
 
     names = {call_flag(name): (name, row) for name, row in CallOptions.table.items()}
     names |= {flag_of(name): (name, row) for name, row in OPTIONS.items() if name not in _OF_COMMANDS}
-    found = (names[flag] for flag in dict.fromkeys(_FLAG.findall(text)) if flag in names)
+    found = (names[flag] for flag in dict.fromkeys(FLAG.findall(text)) if flag in names)
     return [f"{name}={'True' if row.type.name == 'flag' else ''}" for name, row in found]
 
 

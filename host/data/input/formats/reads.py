@@ -325,9 +325,9 @@ class Numbers:
     def _total(self, reads: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum of AD, of each cell; DP, if it is known, where numbers of AD are not."""
         total = _sum(reads)
-        return (
-            total if self.depth is None else np.fmax(total, np.where(_some_missing(reads), self.depth, total))
-        )
+        if self.depth is None:
+            return total
+        return np.where(np.isnan(reads).any(axis=1), np.fmax(total, self.depth), total)
 
     def _share(self, allele: int) -> NDArray[np.float64]:
         """Return the percentage of reads of an alternate allele, from 1."""
@@ -346,10 +346,6 @@ class Numbers:
 def _sum(reads: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the number of reads of each cell; NaN for a cell whose reads of the reference are not known."""
     return np.where(np.isnan(reads[:, 0]), np.nan, np.nansum(reads, axis=1))
-
-
-def _some_missing(reads: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.asarray(np.isnan(reads).any(axis=1) & ~np.isnan(reads).all(axis=1))
 
 
 def _all_missing(reads: NDArray[np.float64] | None) -> bool:
